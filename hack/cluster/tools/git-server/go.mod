@@ -1,0 +1,3 @@
+module runtimecloud.io/hack/tools/git-server
+
+go 1.26
