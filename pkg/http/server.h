@@ -1,0 +1,76 @@
+/* HTTP/1.1 server on libwebsockets' raw-socket role with http-parser for the grammar
+ * (reference: c-libraries, part 2: the library's HTTP role can be sent into an endless loop). */
+#ifndef RCO_HTTP_SERVER_H
+#define RCO_HTTP_SERVER_H
+
+#include "base/error.h"
+#include "loop/loop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RCO_SERVER_MAX_HEADER (32 * 1024)
+#define RCO_SERVER_MAX_TARGET 2048
+
+struct rco_server;   /* the lws context with its listeners */
+struct rco_listener; /* one address, TLS or plain */
+struct rco_exchange; /* one request and its answer */
+
+struct rco_server_request {
+    const char *method;
+    const char *path;          /* as sent, not percent-decoded, without the query */
+    const char *query;         /* "" when absent */
+    const char *authorization; /* value of the header or NULL */
+    const char *content_type;  /* or NULL */
+    const char *body;          /* complete, NUL-terminated */
+    size_t body_len;
+};
+
+struct rco_server_handler {
+    /* Headers are in: returns the cap in bytes for this request's body, or -1 to answer 404 without
+     * reading it. A larger Content-Length is answered 413; chunked or length-less POST/PUT 411. */
+    int64_t (*max_body)(void *ctx, const char *method, const char *path);
+    /* The request is complete. Answer now or later with rco_exchange_reply, exactly once. */
+    void (*request)(void *ctx, struct rco_exchange *exchange,
+                    const struct rco_server_request *request);
+    /* The peer went away before the reply; EXCHANGE is dead when this returns. May be NULL. */
+    void (*gone)(void *ctx, struct rco_exchange *exchange);
+    void *ctx;
+};
+
+struct rco_listener_options {
+    const char *address;  /* "0.0.0.0", "::", "127.0.0.1" or NULL for any */
+    int port;             /* 0 = any free one, see rco_listener_port */
+    const char *cert_pem; /* both NULL: plain HTTP */
+    const char *key_pem;
+    int max_connections;   /* further ones wait unaccepted or are closed; 0 = 512 */
+    int64_t idle_ns;       /* no complete request within this: closed; 0 = 15 s */
+    int64_t reply_ns;      /* no reply within this: 503 and closed; 0 = 60 s */
+};
+
+/* LOOP must be the libuv implementation. NULL and ERR on failure. */
+struct rco_server *rco_server_new(struct rco_loop *loop, struct rco_error *err);
+/* Listens; a failed bind is RCO_EIO with address and port named. HANDLER is copied. */
+struct rco_listener *rco_server_listen(struct rco_server *server,
+                                       const struct rco_listener_options *options,
+                                       const struct rco_server_handler *handler,
+                                       struct rco_error *err);
+int rco_listener_port(const struct rco_listener *listener);
+/* Takes a new certificate without dropping connections. The pair is validated first; on error the old one
+ * stays in use. */
+RCO_MUST_CHECK int rco_listener_set_certificate(struct rco_listener *listener, const char *cert_pem,
+                                                const char *key_pem, struct rco_error *err);
+/* Stops accepting and lets running exchanges finish. */
+void rco_server_drain(struct rco_server *server);
+/* Two-step teardown of libwebsockets; DONE is called when everything is closed. */
+void rco_server_close(struct rco_server *server, rco_loop_fn done, void *ctx);
+
+/* Answers with STATUS and BODY (copied). CONTENT_TYPE NULL = application/json. RETRY_AFTER_S 0 = none.
+ * EXCHANGE is dead when this returns. */
+void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *content_type,
+                        const char *body, size_t n, int retry_after_s);
+/* A slot for the handler's own data. */
+void rco_exchange_set_data(struct rco_exchange *exchange, void *data);
+void *rco_exchange_data(const struct rco_exchange *exchange);
+
+#endif
