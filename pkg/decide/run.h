@@ -1,0 +1,115 @@
+/* Decision for one ProvisioningRun: the whole way from Pending to a final state (design 1.4, 3.5, 3.6). */
+#ifndef RCO_DECIDE_RUN_H
+#define RCO_DECIDE_RUN_H
+
+#include "base/time.h"
+#include "decide/common.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rco_buf;
+struct rco_configmap;
+struct rco_depspec;
+struct rco_env;
+struct rco_job;
+struct rco_lease;
+struct rco_outcome;
+struct rco_plan;
+struct rco_pod;
+struct rco_receipt;
+struct rco_run;
+struct rco_start_request;
+
+enum rco_phase { RCO_PHASE_NONE, RCO_PHASE_PLAN, RCO_PHASE_APPLY };
+
+/* "plan", "apply" or "". */
+const char *rco_phase_name(enum rco_phase phase);
+
+/* One request that waits at the gateway for a reply of the decision. EXCHANGE goes back in
+ * rco_plan_reply. The gateway has checked the token: pod name and uid are TokenReview's. */
+struct rco_mailbox_start {
+    uint64_t exchange; /* never 0 */
+    enum rco_phase phase;
+    const char *pod_name, *pod_uid;
+    const struct rco_start_request *request; /* decoded body; NULL: the body was not a start request */
+    const char *error;                       /* why it could not be decoded, when NULL */
+};
+
+struct rco_mailbox_receipt {
+    uint64_t exchange;
+    enum rco_phase phase;
+    const char *pod_name, *pod_uid;
+    const struct rco_receipt *receipt; /* decoded body; NULL: not a receipt */
+    const char *error;                 /* why it could not be decoded, when NULL */
+};
+
+/* What the gateway received for this run and nobody has answered yet. */
+struct rco_mailbox_facts {
+    const struct rco_mailbox_start *starts;
+    size_t n_starts;
+    const struct rco_mailbox_receipt *receipts;
+    size_t n_receipts;
+    rco_wall last_heartbeat; /* 0 = none since this process started */
+};
+
+/* Everything the decision looks at; all borrowed from observe's arena. */
+struct rco_run_snapshot {
+    const struct rco_run *run;       /* NULL: it is gone (waiting exchanges are still answered) */
+    const struct rco_depspec *spec;  /* named spec.specificationRef.name; may have another uid; or NULL */
+    const struct rco_env *env;       /* named spec.environmentId, or NULL */
+    const struct rco_job *const *jobs; /* labelled run-uid = this run's uid */
+    size_t n_jobs;
+    const struct rco_pod *const *pods; /* labelled run-uid = this run's uid */
+    size_t n_pods;
+    const struct rco_configmap *anchor; /* by name (rco_name_anchor), or NULL */
+    /* The stack claim by name (rco_run_claim_name), or NULL. */
+    const struct rco_lease *claim;
+    /* Whether any specification of the cluster has the uid claim->holderIdentity. */
+    bool claim_holder_exists;
+    /* Every claim (rco-claim-*) whose engine-run-uid annotation is this run's uid. */
+    const struct rco_lease *const *engine_claims;
+    size_t n_engine_claims;
+    /* Other runs of the same namespace that have not finished, or have an engine recorded whose pod is
+     * not yet released: all with the same environmentId (serialised claims), which includes all of the
+     * same specification. */
+    const struct rco_run *const *others;
+    size_t n_others;
+    /* Pods with our engine finalizer of those other runs (label run-uid), so that "has an engine" can be
+     * told: all pods of the namespace labelled environment = this one's, except those of PODS. */
+    const struct rco_pod *const *other_pods;
+    size_t n_other_pods;
+    /* Names of nodes that are fenced (taint node.kubernetes.io/out-of-service). May be empty. */
+    const char *const *fenced_nodes;
+    size_t n_fenced_nodes;
+    struct rco_mailbox_facts mailbox;
+    const struct rco_outcome *outcomes;
+    size_t n_outcomes;
+    const struct rco_decide_config *config;
+};
+
+/* SNAPSHOT is a struct rco_run_snapshot; fills PLAN. */
+void rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
+
+/* Name of the stack claim of RUN into OUT of 64 bytes. PROJECT is the name in Pulumi.yaml: of a waiting
+ * start request, else status.engine.project; NULL: not known yet, returns false. */
+bool rco_run_claim_name(const struct rco_run *run, const char *project, char *out);
+
+/* What a heartbeat is answered. Pure, so that the gateway can ask without a reconcile. */
+enum rco_verdict { RCO_VERDICT_CONTINUE, RCO_VERDICT_CANCEL };
+/* SPEC may be NULL. *RET_WHY (may be NULL) gets a constant word ("Timeout", "Cancelled", ...). */
+enum rco_verdict rco_run_heartbeat(const struct rco_run *run, const struct rco_depspec *spec,
+                                   enum rco_phase phase, rco_wall now, const char **ret_why);
+
+/* Whether STATE of RUN is final (Applied, Failed, Rejected, Cancelled). */
+bool rco_run_is_final(const struct rco_run *run);
+
+/* Whether POD's engine container has ended, as design 3.6 defines it. */
+bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_nodes,
+                          size_t n_fenced_nodes);
+
+/* Appends the rows of the table as Markdown, in order. */
+void rco_run_print_rows(struct rco_buf *out);
+
+#endif
