@@ -36,9 +36,14 @@
  * specification. The engine annotations are absent while no engine may run. */
 #define RCO_ANNOTATION_CLAIM_SPECIFICATION "runtimecloud.io/specification-ref" /* "ns/name" */
 #define RCO_ANNOTATION_CLAIM_STACK "runtimecloud.io/stack"                     /* for people */
-#define RCO_ANNOTATION_CLAIM_ENGINE_POD "runtimecloud.io/engine-pod"           /* pod uid */
+#define RCO_ANNOTATION_CLAIM_ENGINE_POD "runtimecloud.io/engine-pod"           /* pod name */
+#define RCO_ANNOTATION_CLAIM_ENGINE_POD_UID "runtimecloud.io/engine-pod-uid"
 #define RCO_ANNOTATION_CLAIM_ENGINE_RUN "runtimecloud.io/engine-run"           /* "ns/name" */
 #define RCO_ANNOTATION_CLAIM_ENGINE_RUN_UID "runtimecloud.io/engine-run-uid"
+/* Names of pods whose engine on this stack has ended, newest first, comma-separated: the answer to a
+ * start, so that the runner may clear a backend lock that one of them left. */
+#define RCO_ANNOTATION_CLAIM_ENDED_PODS "runtimecloud.io/ended-pods"
+#define RCO_CLAIM_MAX_ENDED_PODS 32
 
 #define RCO_CONTAINER_FETCH "fetch"
 #define RCO_CONTAINER_INSTALL "install"

@@ -18,9 +18,9 @@ struct rco_lease;
 struct rco_outcome;
 struct rco_plan;
 struct rco_pod;
-struct rco_receipt;
+struct rco_runner_receipt;
 struct rco_run;
-struct rco_start_request;
+struct rco_runner_start;
 
 enum rco_phase { RCO_PHASE_NONE, RCO_PHASE_PLAN, RCO_PHASE_APPLY };
 
@@ -33,7 +33,7 @@ struct rco_mailbox_start {
     uint64_t exchange; /* never 0 */
     enum rco_phase phase;
     const char *pod_name, *pod_uid;
-    const struct rco_start_request *request; /* decoded body; NULL: the body was not a start request */
+    const struct rco_runner_start *request; /* decoded body; NULL: the body was not a start request */
     const char *error;                       /* why it could not be decoded, when NULL */
 };
 
@@ -41,7 +41,7 @@ struct rco_mailbox_receipt {
     uint64_t exchange;
     enum rco_phase phase;
     const char *pod_name, *pod_uid;
-    const struct rco_receipt *receipt; /* decoded body; NULL: not a receipt */
+    const struct rco_runner_receipt *receipt; /* decoded body; NULL: not a receipt */
     const char *error;                 /* why it could not be decoded, when NULL */
 };
 
