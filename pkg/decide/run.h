@@ -22,11 +22,6 @@ struct rco_runner_receipt;
 struct rco_run;
 struct rco_runner_start;
 
-enum rco_phase { RCO_PHASE_NONE, RCO_PHASE_PLAN, RCO_PHASE_APPLY };
-
-/* "plan", "apply" or "". */
-const char *rco_phase_name(enum rco_phase phase);
-
 /* One request that waits at the gateway for a reply of the decision. EXCHANGE goes back in
  * rco_plan_reply. The gateway has checked the token: pod name and uid are TokenReview's. */
 struct rco_mailbox_start {
