@@ -19,7 +19,7 @@ struct rco_run;
 struct rco_tenant;
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
-struct rco_depspec_snapshot {
+struct rco_depspec_observed {
     const struct rco_depspec *spec;  /* NULL: it is gone */
     const struct rco_namespace *ns;  /* of the specification */
     const struct rco_tenant *tenant; /* the Tenant named spec.tenantId, or NULL */
@@ -43,7 +43,7 @@ struct rco_depspec_snapshot {
     const struct rco_decide_config *config;
 };
 
-/* SNAPSHOT is a struct rco_depspec_snapshot; fills PLAN. */
+/* SNAPSHOT is a struct rco_depspec_observed; fills PLAN. */
 void rco_depspec_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
 /* Appends the rows of the table as Markdown, in order. */

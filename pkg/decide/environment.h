@@ -20,7 +20,7 @@ struct rco_tenant;
 #define RCO_ENV_RANDOM_LEN 64
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
-struct rco_env_snapshot {
+struct rco_env_observed {
     const struct rco_env *env;      /* NULL: it is gone */
     const struct rco_namespace *ns; /* of the Environment */
     const struct rco_tenant *tenant; /* the Tenant named by the namespace's tenant, or NULL */
@@ -44,7 +44,7 @@ struct rco_env_snapshot {
  * Environment keeps its state elsewhere (backend.url). */
 const char *rco_env_claim_name(const struct rco_env *env, char *out);
 
-/* SNAPSHOT is a struct rco_env_snapshot; fills PLAN. */
+/* SNAPSHOT is a struct rco_env_observed; fills PLAN. */
 void rco_env_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
 /* Appends the rows of the table as Markdown, in order. */

@@ -50,7 +50,7 @@ struct rco_mailbox_facts {
 };
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
-struct rco_run_snapshot {
+struct rco_run_observed {
     const struct rco_run *run;       /* NULL: it is gone (waiting exchanges are still answered) */
     const struct rco_depspec *spec;  /* named spec.specificationRef.name; may have another uid; or NULL */
     const struct rco_env *env;       /* named spec.environmentId, or NULL */
@@ -84,7 +84,7 @@ struct rco_run_snapshot {
     const struct rco_decide_config *config;
 };
 
-/* SNAPSHOT is a struct rco_run_snapshot; fills PLAN. */
+/* SNAPSHOT is a struct rco_run_observed; fills PLAN. */
 void rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
 /* Name of the stack claim of RUN into OUT of 64 bytes. PROJECT is the name in Pulumi.yaml: of a waiting
