@@ -5,6 +5,8 @@
 #include "api/meta.h"
 #include "json/codec.h"
 
+struct rco_json_writer;
+
 enum rco_kind {
     RCO_KIND_NONE,
     RCO_KIND_DEPSPEC,   /* DeploymentSpecification */
@@ -41,5 +43,11 @@ struct rco_kind_info {
 const struct rco_kind_info *rco_kind_info(enum rco_kind kind);
 /* Writes "group/version" (or "v1") into OUT of 128 bytes. */
 void rco_kind_api_version(enum rco_kind kind, char *out);
+/* Writes the members apiVersion and kind of the current JSON object. */
+void rco_kind_write_header(struct rco_json_writer *w, enum rco_kind kind);
+/* Appends OBJ (of the kind's schema) as a complete object, apiVersion and kind first. */
+void rco_kind_encode(enum rco_kind kind, const void *obj, struct rco_buf *out);
+/* The status struct inside OBJ; NULL for a kind without one. */
+const void *rco_kind_status(enum rco_kind kind, const void *obj);
 
 #endif

@@ -30,7 +30,9 @@ enum rco_field_type {
 
 enum rco_field_flags {
     RCO_FIELD_INTERN = 1,   /* value repeats across objects: the packed form keeps an id */
-    RCO_FIELD_SKIP_PACK = 2 /* read from the wire, never kept in the store */
+    RCO_FIELD_SKIP_PACK = 2, /* read from the wire, never kept in the store */
+    RCO_FIELD_ALWAYS = 4,    /* STRUCT without has_: always there (metadata) */
+    RCO_FIELD_INT_OR_STRING = 8 /* STRING that also accepts a number, kept as its text */
 };
 
 struct rco_schema;
@@ -41,6 +43,7 @@ struct rco_field {
     uint16_t flags;
     uint32_t offset;     /* of the value */
     uint32_t aux_offset; /* of has_x or n_x */
+    uint32_t name_len;   /* strlen(name); 0 = not filled in */
     const struct rco_schema *sub;
     const char *const *words; /* enum words, NULL-terminated */
     uint32_t max;             /* cap: bytes of a string, items of a list or map; 0 = default caps */
@@ -50,8 +53,14 @@ struct rco_schema {
     const char *name;
     size_t size; /* sizeof the C struct */
     const struct rco_field *fields;
-    size_t n_fields;
+    size_t n_fields; /* at most RCO_SCHEMA_MAX_FIELDS */
 };
+
+#define RCO_SCHEMA_MAX_FIELDS 128
+
+/* The word of value V (0 = "", 1 = "Unknown") and the value of a word (NULL = 0, none of them = 1). */
+const char *rco_words_name(const char *const *words, int v);
+int rco_words_parse(const char *const *words, const char *word);
 
 /* Caps that hold for every decode, besides a field's own. */
 #define RCO_JSON_MAX_DEPTH 48
