@@ -84,7 +84,9 @@ system:serviceaccount:{{ include "rco.namespace" . }}:{{ include "rco.serviceAcc
 {{- define "rco.config" -}}
 {{- $stateVolume := dict "size" .Values.stateVolume.size -}}
 {{- with .Values.stateVolume.storageClassName }}{{ $_ := set $stateVolume "storageClassName" . }}{{ end -}}
-{{- $runner := dict "image" (include "rco.image" (list . .Values.runner.image)) "imagePullPolicy" .Values.runner.image.pullPolicy -}}
-{{- $base := dict "defaultTenant" .Values.tenancy.defaultTenant "editions" .Values.editions "runner" $runner "stateVolume" $stateVolume -}}
+{{- $runner := dict "image" (include "rco.image" (list . .Values.runner.image)) "imagePullPolicy" .Values.runner.image.pullPolicy "resources" .Values.runner.resources -}}
+{{- with .Values.runner.nodeSelector }}{{ $_ := set $runner "nodeSelector" . }}{{ end -}}
+{{- with .Values.runner.tolerations }}{{ $_ := set $runner "tolerations" . }}{{ end -}}
+{{- $base := dict "defaultTenant" .Values.tenancy.defaultTenant "editions" .Values.editions "runner" $runner "stateVolume" $stateVolume "historyLimit" (int .Values.historyLimit) -}}
 {{- toYaml (mergeOverwrite $base (deepCopy .Values.config)) -}}
 {{- end -}}
