@@ -82,7 +82,8 @@ struct rco_kube_result {
     rco_wall date; /* Date header, 0 = absent */
 };
 
-/* Exactly once, never from inside rco_kube_start. ERR is NULL for 2xx. On an error RESULT may carry the
+/* Exactly once, never from inside rco_kube_start. The call is over: its handle is dead. The client must not
+ * be freed from here. ERR is NULL for 2xx. On an error RESULT may carry the
  * server's answer (http_status 0 = none). */
 typedef void (*rco_kube_done)(void *ctx, const struct rco_kube_result *result,
                               const struct rco_error *err);
