@@ -253,6 +253,34 @@ const char *rco_namespace_phase_name(enum rco_namespace_phase v);
 /* The value of a word; UNSET for NULL, UNKNOWN for a word that is none of them. */
 enum rco_namespace_phase rco_namespace_phase_parse(const char *word);
 
+enum rco_runner_heartbeat_answer_action {
+    RCO_RUNNER_HEARTBEAT_ANSWER_ACTION_UNSET,
+    RCO_RUNNER_HEARTBEAT_ANSWER_ACTION_UNKNOWN,
+    RCO_RUNNER_HEARTBEAT_ANSWER_ACTION_CONTINUE,
+    RCO_RUNNER_HEARTBEAT_ANSWER_ACTION_CANCEL
+};
+
+extern const char *const rco_runner_heartbeat_answer_action_words[]; /* NULL-terminated, from the third on */
+/* The word of V; "" for UNSET, "Unknown" for UNKNOWN. */
+const char *rco_runner_heartbeat_answer_action_name(enum rco_runner_heartbeat_answer_action v);
+/* The value of a word; UNSET for NULL, UNKNOWN for a word that is none of them. */
+enum rco_runner_heartbeat_answer_action rco_runner_heartbeat_answer_action_parse(const char *word);
+
+enum rco_runner_summary_container {
+    RCO_RUNNER_SUMMARY_CONTAINER_UNSET,
+    RCO_RUNNER_SUMMARY_CONTAINER_UNKNOWN,
+    RCO_RUNNER_SUMMARY_CONTAINER_FETCH,
+    RCO_RUNNER_SUMMARY_CONTAINER_INSTALL,
+    RCO_RUNNER_SUMMARY_CONTAINER_REPORT,
+    RCO_RUNNER_SUMMARY_CONTAINER_ENGINE
+};
+
+extern const char *const rco_runner_summary_container_words[]; /* NULL-terminated, from the third on */
+/* The word of V; "" for UNSET, "Unknown" for UNKNOWN. */
+const char *rco_runner_summary_container_name(enum rco_runner_summary_container v);
+/* The value of a word; UNSET for NULL, UNKNOWN for a word that is none of them. */
+enum rco_runner_summary_container rco_runner_summary_container_parse(const char *word);
+
 /* A key of a ConfigMap in this namespace that carries the label
  * runtimecloud.io/environment=<environmentId>. */
 struct rco_key_ref {
@@ -1605,13 +1633,34 @@ struct rco_runner_job_program {
 
 extern const struct rco_schema rco_runner_job_program_schema;
 
+struct rco_runner_job_git {
+    /* Whether Git credentials are mounted for this repository. */
+    bool credentials;
+    bool has_credentials;
+    const char *credentials_secret;
+    bool ca;
+    bool has_ca;
+    const char *ca_secret;
+};
+
+extern const struct rco_schema rco_runner_job_git_schema;
+
+struct rco_runner_job_backend {
+    const char *url;
+    const char *secrets_provider;
+    const char *credentials_secret;
+    const char *passphrase_secret;
+    /* The PersistentVolumeClaim behind /rco/state. */
+    const char *claim;
+};
+
+extern const struct rco_schema rco_runner_job_backend_schema;
+
 struct rco_runner_job_config {
     /* The Pulumi configuration key. */
     const char *key;
-    /* The mounted file with the value. */
-    const char *path;
-    /* Its key among the inputs. */
-    const char *input;
+    const char *config_map;
+    const char *config_map_key;
     /* The SHA-256 the value must have. */
     const char *value_hash;
 };
@@ -1619,18 +1668,39 @@ struct rco_runner_job_config {
 extern const struct rco_schema rco_runner_job_config_schema;
 
 struct rco_runner_job_secret {
+    /* The Pulumi configuration key, or */
     const char *key;
+    /* the variable of the engine's environment. */
     const char *env;
-    const char *path;
-    const char *input;
+    const char *secret;
+    const char *secret_key;
 };
 
 extern const struct rco_schema rco_runner_job_secret_schema;
 
+struct rco_runner_job_env {
+    const char *name;
+    const char *value;
+};
+
+extern const struct rco_schema rco_runner_job_env_schema;
+
+struct rco_runner_job_proxy {
+    const char *http_proxy;
+    const char *https_proxy;
+    const char *no_proxy;
+};
+
+extern const struct rco_schema rco_runner_job_proxy_schema;
+
 /* What an apply must find unchanged. */
-struct rco_runner_job_expect {
+struct rco_runner_job_expected {
+    const char *commit;
+    const char *project;
     const char *workspace_digest;
     const char *plan_file_digest;
+    int64_t plan_file_size;
+    bool has_plan_file_size;
     const char *base_state_digest;
     const char *operations_digest;
     const char *inputs_hash;
@@ -1639,113 +1709,150 @@ struct rco_runner_job_expect {
     size_t n_plugins;
 };
 
-extern const struct rco_schema rco_runner_job_expect_schema;
+extern const struct rco_schema rco_runner_job_expected_schema;
 
 /* What a runner pod must do; stands in its environment as RCO_JOB. */
 struct rco_runner_job {
+    /* 1. */
+    int64_t protocol;
+    bool has_protocol;
     const char *namespace;
     const char *run;
     const char *run_uid;
     enum rco_engine_phase phase;
-    /* URL of the gateway, without a slash behind. */
-    const char *gateway;
+    const char *specification_uid;
+    int64_t specification_version;
+    bool has_specification_version;
     struct rco_runner_job_program program;
     bool has_program;
-    /* The name in Pulumi.yaml that an apply must find again. */
-    const char *project;
     const char *stack;
-    const char *backend_url;
-    const char *secrets_provider;
+    struct rco_runner_job_git git;
+    bool has_git;
+    struct rco_runner_job_backend backend;
+    bool has_backend;
+    const char *hmac_secret;
+    /* The value of item i is the file i of /rco/config. */
     struct rco_runner_job_config *configs;
     size_t n_configs;
+    /* The value of item i is the file i of /rco/secrets. */
     struct rco_runner_job_secret *secrets;
     size_t n_secrets;
+    struct rco_runner_job_env *env;
+    size_t n_env;
+    struct rco_runner_job_proxy proxy;
+    bool has_proxy;
+    /* The ConfigMap behind /rco/ca. */
+    const char *ca_bundle;
+    const char *plugin_mirror;
     const char **export_outputs;
     size_t n_export_outputs;
+    enum rco_guard guard;
     int64_t timeout_seconds;
     bool has_timeout_seconds;
     int64_t grace_seconds;
     bool has_grace_seconds;
-    enum rco_guard guard;
+    int64_t parallel;
+    bool has_parallel;
     /* What an apply must find unchanged. */
-    struct rco_runner_job_expect expect;
-    bool has_expect;
+    struct rco_runner_job_expected expected;
+    bool has_expected;
 };
 
 extern const struct rco_schema rco_runner_job_schema;
 
-/* The keyed fingerprint of one referenced value. */
-struct rco_runner_input {
-    /* secret/<name>/<key> or configmap/<name>/<key>. */
-    const char *key;
-    /* HMAC-SHA-256 of the value, in hex. */
-    const char *hmac;
-};
-
-extern const struct rco_schema rco_runner_input_schema;
-
 /* Body of POST .../start. */
 struct rco_runner_start {
+    int64_t protocol;
+    bool has_protocol;
     const char *run_uid;
-    enum rco_engine_phase phase;
-    const char *pod_name;
-    const char *pod_uid;
-    /* The commit that was checked out. */
-    const char *commit;
     /* The name in Pulumi.yaml. */
     const char *project;
+    /* The commit that was checked out. */
+    const char *commit;
     const char *workspace_digest;
-    const char *base_state_digest;
-    const char *plan_file_digest;
-    struct rco_runner_input *inputs;
-    size_t n_inputs;
     const char *runner_version;
-    const char *engine_version;
-    struct rco_plugin *plugins;
-    size_t n_plugins;
 };
 
 extern const struct rco_schema rco_runner_start_schema;
 
 struct rco_runner_start_answer {
-    bool go_on;
-    bool has_go_on;
-    const char *reason;
-    const char *message;
-    /* Pods of this stack whose engine is proven to have ended; only their locks may be broken. */
+    /* Pods of this stack whose engine is proven to have ended; only their locks may be cleared. */
     const char **ended_pods;
     size_t n_ended_pods;
 };
 
 extern const struct rco_schema rco_runner_start_answer_schema;
 
-struct rco_runner_heartbeat_progress {
+/* Body of any answer that is not 2xx. */
+struct rco_runner_refusal {
+    const char *message;
+};
+
+extern const struct rco_schema rco_runner_refusal_schema;
+
+struct rco_runner_heartbeat {
+    const char *run_uid;
+    const char *stage;
     int64_t done;
     bool has_done;
     int64_t total;
     bool has_total;
-    const char *message;
-};
-
-extern const struct rco_schema rco_runner_heartbeat_progress_schema;
-
-struct rco_runner_heartbeat {
-    const char *pod_uid;
-    struct rco_runner_heartbeat_progress progress;
-    bool has_progress;
+    const char *urn;
 };
 
 extern const struct rco_schema rco_runner_heartbeat_schema;
 
 struct rco_runner_heartbeat_answer {
-    bool cancel;
-    bool has_cancel;
-    const char *reason;
+    enum rco_runner_heartbeat_answer_action action;
 };
 
 extern const struct rco_schema rco_runner_heartbeat_answer_schema;
 
-struct rco_runner_receipt_plan {
+/* One uploaded artifact. Its chunks have 524288 bytes each, except for the last; their names
+ * follow from kind, digest and size. */
+struct rco_runner_artifact {
+    enum rco_artifact_kind kind;
+    /* The SHA-256 of the whole. */
+    const char *digest;
+    /* In bytes. */
+    int64_t size;
+    bool has_size;
+    /* Whether something was left out of it. */
+    bool truncated;
+    bool has_truncated;
+};
+
+extern const struct rco_schema rco_runner_artifact_schema;
+
+/* Body of POST .../receipt. Made from files only, so that a restarted report container sends
+ * the same bytes again. */
+struct rco_runner_receipt {
+    int64_t protocol;
+    bool has_protocol;
+    const char *run_uid;
+    enum rco_engine_phase phase;
+    enum rco_apply_result result;
+    struct rco_run_failure failure;
+    bool has_failure;
+    /* The commit that was checked out. */
+    const char *program_version;
+    /* The name in Pulumi.yaml. */
+    const char *project;
+    const char *stack;
+    /* Over the HMACs of all referenced values. */
+    const char *inputs_hash;
+    const char *workspace_digest;
+    /* Digest of the artifact plan: the plan file and what an apply needs with it. */
+    const char *plan_file_digest;
+    /* Of the state before the operation. */
+    const char *base_state_digest;
+    const char *operations_digest;
+    /* Of the state after an apply. */
+    const char *state_digest;
+    const char *engine_version;
+    const char *runner_version;
+    struct rco_plugin *plugins;
+    size_t n_plugins;
     int64_t adds;
     bool has_adds;
     int64_t changes;
@@ -1760,89 +1867,46 @@ struct rco_runner_receipt_plan {
     size_t n_types;
     struct rco_plan_resource *resources;
     size_t n_resources;
+    /* Whether types or resources were cut. */
     bool truncated;
     bool has_truncated;
-    /* Whether stack outputs would change although no resource does. */
-    bool outputs_change;
-    bool has_outputs_change;
-    const char *operations_digest;
-    const char *base_state_digest;
-    const char *workspace_digest;
-    const char *plan_file_digest;
-};
-
-extern const struct rco_schema rco_runner_receipt_plan_schema;
-
-struct rco_runner_receipt_apply {
-    enum rco_apply_result result;
+    /* Plan: stack outputs would differ from those of the state. */
+    bool outputs_changed;
+    bool has_outputs_changed;
+    /* Apply: the outputs named in exportOutputs. Strings as they are, other values as JSON. */
     struct rco_kv *outputs;
     size_t n_outputs;
-    int64_t adds;
-    bool has_adds;
-    int64_t changes;
-    bool has_changes;
-    int64_t deletes;
-    bool has_deletes;
-    int64_t replaces;
-    bool has_replaces;
-    int64_t sames;
-    bool has_sames;
-    const char *state_digest;
-};
-
-extern const struct rco_schema rco_runner_receipt_apply_schema;
-
-struct rco_runner_chunk {
-    /* The object that holds it. */
-    const char *name;
-    const char *digest;
-    int64_t size;
-    bool has_size;
-};
-
-extern const struct rco_schema rco_runner_chunk_schema;
-
-struct rco_runner_artifact {
-    enum rco_artifact_kind kind;
-    /* The SHA-256 of the whole. */
-    const char *digest;
-    /* In bytes. */
-    int64_t size;
-    bool has_size;
-    bool truncated;
-    bool has_truncated;
-    struct rco_runner_chunk *chunks;
-    size_t n_chunks;
-};
-
-extern const struct rco_schema rco_runner_artifact_schema;
-
-/* Body of POST .../receipt. */
-struct rco_runner_receipt {
-    const char *run_uid;
-    enum rco_engine_phase phase;
-    const char *pod_name;
-    const char *pod_uid;
-    const char *project;
-    const char *commit;
+    /* Interrupted operations that the state names. */
+    int64_t pending_operations;
+    bool has_pending_operations;
+    /* Apply: resources may have been touched, also when it failed. */
+    bool may_have_changed;
+    bool has_may_have_changed;
     rco_wall started_at;
-    rco_wall completed_at;
-    struct rco_runner_receipt_plan plan;
-    bool has_plan;
-    struct rco_runner_receipt_apply apply;
-    bool has_apply;
-    const char *runner_version;
-    const char *engine_version;
-    struct rco_plugin *plugins;
-    size_t n_plugins;
-    struct rco_runner_input *inputs;
-    size_t n_inputs;
+    rco_wall finished_at;
     struct rco_runner_artifact *artifacts;
     size_t n_artifacts;
-    struct rco_run_failure failure;
-    bool has_failure;
 };
 
 extern const struct rco_schema rco_runner_receipt_schema;
+
+/* Termination message of a container. */
+struct rco_runner_summary {
+    enum rco_runner_summary_container container;
+    enum rco_engine_phase phase;
+    bool ok;
+    bool has_ok;
+    /* Engine: Pulumi may have run. */
+    bool started;
+    bool has_started;
+    struct rco_run_failure failure;
+    bool has_failure;
+    /* The last lines. */
+    const char *log;
+    struct rco_runner_receipt receipt;
+    bool has_receipt;
+};
+
+extern const struct rco_schema rco_runner_summary_schema;
 
 #endif
