@@ -1,0 +1,192 @@
+#include "explain.h"
+
+#include "advice.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "explain_internal.h"
+#include "text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+const struct rco_condition *rco_explain_condition(const struct rco_condition *c, size_t n,
+                                                  const char *type)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rco_streq(c[i].type, type))
+            return &c[i];
+    return NULL;
+}
+
+bool rco_explain_is_true(const struct rco_condition *c, size_t n, const char *type)
+{
+    const struct rco_condition *found = rco_explain_condition(c, n, type);
+
+    return found && rco_streq(found->status, "True");
+}
+
+int rco_explain_exit(enum rco_health health)
+{
+    return health == RCO_HEALTH_FINE ? 0 : 1;
+}
+
+const char *rco_health_name(enum rco_health health)
+{
+    static const char *const names[] = {[RCO_HEALTH_FINE] = "fine",
+                                        [RCO_HEALTH_BUSY] = "busy",
+                                        [RCO_HEALTH_WAITING] = "waiting",
+                                        [RCO_HEALTH_BAD] = "bad"};
+
+    return names[health];
+}
+
+void rco_explain_set(struct rco_explainer *x, enum rco_health health, const char *word, const char *fmt,
+                     ...)
+{
+    rco_autobuf text = RCO_BUF_INIT, clean = RCO_BUF_INIT;
+    va_list ap;
+
+    va_start(ap, fmt);
+    rco_buf_addv(&text, fmt, ap);
+    va_end(ap);
+    rco_text_clean(&clean, rco_buf_str(&text));
+    x->out->health = health;
+    x->out->word = word;
+    x->out->what = rco_arena_strdup(x->a, rco_buf_str(&clean));
+}
+
+void rco_explain_why(struct rco_explainer *x, const char *fmt, ...)
+{
+    rco_autobuf text = RCO_BUF_INIT, clean = RCO_BUF_INIT;
+    va_list ap;
+
+    if (x->out->n_why == RCO_EXPLAIN_MAX_WHY)
+        return;
+    va_start(ap, fmt);
+    rco_buf_addv(&text, fmt, ap);
+    va_end(ap);
+    rco_text_clean(&clean, rco_buf_str(&text));
+    for (size_t i = 0; i < x->out->n_why; i++)
+        if (rco_streq(x->out->why[i], rco_buf_str(&clean)))
+            return;
+    x->out->why[x->out->n_why++] = rco_arena_strdup(x->a, rco_buf_str(&clean));
+}
+
+void rco_explain_who(struct rco_explainer *x, const char *who)
+{
+    if (who && !x->out->who)
+        x->out->who = who;
+}
+
+static const struct rco_meta *subject(const struct rco_facts *f)
+{
+    return f->spec ? &f->spec->metadata : f->run ? &f->run->metadata : &f->env->metadata;
+}
+
+static const char *run_name(const struct rco_facts *f)
+{
+    return f->run ? f->run->metadata.name : f->last ? f->last->metadata.name : NULL;
+}
+
+static const char *spec_name(const struct rco_facts *f)
+{
+    return f->spec ? f->spec->metadata.name : f->run ? f->run->spec.specification_ref.name : NULL;
+}
+
+static const char *env_name(const struct rco_facts *f)
+{
+    return f->env    ? f->env->metadata.name
+           : f->spec ? f->spec->spec.environment_id
+           : f->run  ? f->run->spec.environment_id
+                     : NULL;
+}
+
+void rco_explain_next(struct rco_explainer *x, const char *template)
+{
+    const struct rco_facts *f = x->f;
+    const struct rco_text_var vars[] = {
+        {"spec", spec_name(f)}, {"run", run_name(f)},     {"env", env_name(f)},
+        {"ns", subject(f)->ns}, {"flags", f->flags ? f->flags : ""},
+    };
+    const char *text;
+
+    if (x->out->n_next == RCO_EXPLAIN_MAX_NEXT || (!run_name(f) && strstr(template, "{run}")))
+        return;
+    text = rco_text_expand(x->a, template, vars, RCO_ARRAY_LEN(vars));
+    for (size_t i = 0; i < x->out->n_next; i++)
+        if (rco_streq(x->out->next[i], text))
+            return;
+    x->out->next[x->out->n_next++] = text;
+}
+
+void rco_explain_advise(struct rco_explainer *x, const struct rco_advice_row *row)
+{
+    if (!row)
+        return;
+    rco_explain_why(x, "%s", row->meaning);
+    rco_explain_who(x, row->who);
+    for (size_t i = 0; i < RCO_ADVICE_MAX_NEXT && row->next[i]; i++)
+        rco_explain_next(x, row->next[i]);
+}
+
+void rco_explain_reason(struct rco_explainer *x, const struct rco_condition *c)
+{
+    if (!rco_str_empty(c->message))
+        rco_explain_why(x, "%s", c->message);
+    rco_explain_advise(x, rco_advice_reason(c->reason));
+}
+
+/* --- Environment ----------------------------------------------------------------------------- */
+
+static bool env_unobserved(const struct rco_env *e)
+{
+    return !e->status.has_observed_generation || e->status.observed_generation != e->metadata.generation;
+}
+
+static void explain_claim(struct rco_explainer *x)
+{
+    const struct rco_pvc *claim = x->f->claim;
+
+    if (claim && claim->status.phase == RCO_PVC_PHASE_PENDING)
+        rco_explain_why(x, "the volume claim %s is not bound yet: it binds with the first run, or no volume fits it",
+                        claim->metadata.name);
+}
+
+void rco_explain_env(const struct rco_facts *f, struct rco_arena *a, struct rco_explanation *out)
+{
+    struct rco_explainer x = {.f = f, .a = a, .out = out};
+    const struct rco_env *e = f->env;
+    const struct rco_condition *ready = rco_explain_condition(e->status.conditions, e->status.n_conditions, "Ready");
+    const struct rco_condition *stalled =
+        rco_explain_condition(e->status.conditions, e->status.n_conditions, "Stalled");
+
+    *out = (struct rco_explanation){0};
+    if (e->metadata.deletion) {
+        rco_explain_set(&x, RCO_HEALTH_BUSY, "Deleting",
+                        "Environment %s is being deleted", e->metadata.name);
+        rco_explain_why(&x, "it goes when no specification and no unfinished run names it any more");
+        rco_explain_next(&x, "kubectl runtimecloud status{flags}");
+    } else if (env_unobserved(e)) {
+        rco_explain_set(&x, RCO_HEALTH_WAITING, "Unobserved", "the operator has not looked at Environment %s as it is now",
+                        e->metadata.name);
+        rco_explain_why(&x, "this takes a second; if it stays so, the operator does not run or cannot read it");
+        rco_explain_next(&x, "kubectl runtimecloud check{flags}");
+    } else if (stalled && rco_streq(stalled->status, "True")) {
+        rco_explain_set(&x, RCO_HEALTH_BAD, "Stalled", "Environment %s is stalled (%s)", e->metadata.name,
+                        rco_str_or_empty(stalled->reason));
+        rco_explain_reason(&x, stalled);
+        rco_explain_who(&x, "the workspace admin, who owns the Environment");
+        rco_explain_next(&x, "kubectl describe environment.runtimecloud.io {env}{flags}");
+    } else if (ready && rco_streq(ready->status, "True")) {
+        rco_explain_set(&x, RCO_HEALTH_FINE, "Ready", "Environment %s is ready", e->metadata.name);
+        explain_claim(&x);
+        rco_explain_next(&x, "kubectl runtimecloud status{flags}");
+    } else {
+        rco_explain_set(&x, RCO_HEALTH_BUSY, "Not ready", "Environment %s is being prepared (%s)", e->metadata.name,
+                        ready ? rco_str_or_empty(ready->reason) : "no condition yet");
+        if (ready)
+            rco_explain_reason(&x, ready);
+        explain_claim(&x);
+        rco_explain_next(&x, "kubectl describe environment.runtimecloud.io {env}{flags}");
+    }
+}
