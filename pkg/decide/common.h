@@ -2,26 +2,47 @@
 #ifndef RCO_DECIDE_COMMON_H
 #define RCO_DECIDE_COMMON_H
 
+#include "api/kinds.h"
 #include "api/labels.h"
 #include "pulumi/job.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The operator's configuration, as far as decisions depend on it. All borrowed; NULL or 0 takes the
  * default that is named here. */
 struct rco_decide_config {
     const char *operator_namespace;
-    struct rco_job_config job; /* what goes into Jobs */
-    const char *runner_image;  /* default image of runs */
-    const char *default_tenant;        /* "" or NULL = strict: unlabelled namespaces are refused */
-    const char *state_storage_class;   /* NULL = the cluster's default class */
-    const char *state_size;            /* "1Gi" */
-    const char *instance;              /* reporting instance, for messages */
-    int64_t history_limit;             /* finished runs that applied nothing, per specification; 20 */
-    int64_t image_timeout_ns;          /* how long an image may fail to be pulled; 3 min */
-    int64_t schedule_timeout_ns;       /* how long a pod may be unschedulable; 15 min */
-    int64_t pod_timeout_ns;            /* how long a Job may be without a pod; 3 min */
-    int64_t container_timeout_ns;      /* CreateContainerError and the like; 3 min */
+    struct rco_job_config job;       /* what goes into Jobs */
+    const char *runner_image;        /* default image of runs */
+    const char *default_tenant;      /* "" or NULL = strict: unlabelled namespaces are refused */
+    const char *state_storage_class; /* NULL = the cluster's default class */
+    const char *state_size;          /* "1Gi" */
+    int64_t history_limit;           /* finished runs that applied nothing, per specification; 20 */
+    int64_t image_timeout_ns;        /* how long an image may fail to be pulled; 3 min */
+    int64_t schedule_timeout_ns;     /* how long a pod may be unschedulable; 15 min */
+    int64_t pod_timeout_ns;          /* how long a Job may be without a pod; 3 min */
+    int64_t container_timeout_ns;    /* CreateContainerError and the like; 3 min */
 };
+
+struct rco_meta;
+struct rco_namespace;
+struct rco_outcome;
+
+/* The tenant of a namespace: its label, else the configured default; NULL: it has none (strict). */
+const char *rco_namespace_tenant(const struct rco_namespace *ns,
+                                 const struct rco_decide_config *config);
+/* Whether the namespace has no label of its own and lives on the default. */
+bool rco_namespace_is_unlabelled(const struct rco_namespace *ns);
+
+/* The outcome of the create of (KIND, NAME), or NULL. */
+const struct rco_outcome *rco_outcome_find(const struct rco_outcome *items, size_t n,
+                                           enum rco_kind kind, const char *name);
+
+/* VALUE, or FALLBACK when it is NULL or "". */
+const char *rco_or(const char *value, const char *fallback);
+/* VALUE, or FALLBACK when it is 0. */
+int64_t rco_or_int(int64_t value, int64_t fallback);
 
 #endif

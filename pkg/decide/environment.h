@@ -24,8 +24,8 @@ struct rco_env_observed {
     const struct rco_env *env;      /* NULL: it is gone */
     const struct rco_namespace *ns; /* of the Environment */
     const struct rco_tenant *tenant; /* the Tenant named by the namespace's tenant, or NULL */
-    /* The claim that the Environment uses: the one recorded in status.stateClaim, else
-     * spec.backend.claimName, else rco-state-<environment> (rco_env_claim_name). NULL: not there. */
+    /* The claim by the name rco_env_claim_name gives: spec.backend.claimName, else rco-state-<environment>.
+     * NULL: not there. (The informer must not be limited to our own labels: people name theirs.) */
     const struct rco_pvc *claim;
     /* Specifications of the namespace whose environmentId is this one. */
     const struct rco_depspec *const *specs;
@@ -40,14 +40,17 @@ struct rco_env_observed {
     unsigned char random[RCO_ENV_RANDOM_LEN];
 };
 
-/* Name of the claim to observe, borrowed from ENV or written to OUT of 256 bytes; NULL when the
- * Environment keeps its state elsewhere (backend.url). */
+/* Name of the claim to observe, borrowed from ENV or written to OUT of RCO_NAME_SIZE bytes
+ * (api/names.h); NULL when the Environment keeps its state elsewhere (backend.url). */
 const char *rco_env_claim_name(const struct rco_env *env, char *out);
 
 /* SNAPSHOT is a struct rco_env_observed; fills PLAN. */
 void rco_env_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
 /* Appends the rows of the table as Markdown, in order. */
+struct rco_table;
+/* The table, for tests. */
+const struct rco_table *rco_env_table(void);
 void rco_env_print_rows(struct rco_buf *out);
 
 #endif

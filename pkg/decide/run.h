@@ -87,7 +87,7 @@ struct rco_run_observed {
 /* SNAPSHOT is a struct rco_run_observed; fills PLAN. */
 void rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
-/* Name of the stack claim of RUN into OUT of 64 bytes. PROJECT is the name in Pulumi.yaml: of a waiting
+/* Name of the stack claim of RUN into OUT of RCO_NAME_SIZE bytes (api/names.h). PROJECT is the name in Pulumi.yaml: of a waiting
  * start request, else status.engine.project; NULL: not known yet, returns false. */
 bool rco_run_claim_name(const struct rco_run *run, const char *project, char *out);
 

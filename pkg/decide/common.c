@@ -1,0 +1,37 @@
+#include "decide/common.h"
+
+#include "api/zz_generated_types.h"
+#include "plan/plan.h"
+
+const char *rco_namespace_tenant(const struct rco_namespace *ns,
+                                 const struct rco_decide_config *config)
+{
+    const char *label = ns ? rco_meta_label(&ns->metadata, RCO_LABEL_TENANT) : NULL;
+    if (!rco_str_empty(label))
+        return label;
+    return rco_str_empty(config->default_tenant) ? NULL : config->default_tenant;
+}
+
+bool rco_namespace_is_unlabelled(const struct rco_namespace *ns)
+{
+    return !ns || rco_str_empty(rco_meta_label(&ns->metadata, RCO_LABEL_TENANT));
+}
+
+const struct rco_outcome *rco_outcome_find(const struct rco_outcome *items, size_t n,
+                                           enum rco_kind kind, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (items[i].kind == kind && rco_streq(items[i].name, name))
+            return &items[i];
+    return NULL;
+}
+
+const char *rco_or(const char *value, const char *fallback)
+{
+    return rco_str_empty(value) ? fallback : value;
+}
+
+int64_t rco_or_int(int64_t value, int64_t fallback)
+{
+    return value ? value : fallback;
+}
