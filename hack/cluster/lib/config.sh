@@ -149,18 +149,25 @@ EOF
 
 write_corefile() {
     cat <<EOF
-.:53 {
+cluster.local:53 in-addr.arpa:53 {
     bind $NODE_IP
     errors
     ready 127.0.0.1:8181
-    hosts $STATE/dns/hosts rco.test {
-        reload 2s
-    }
     kubernetes cluster.local in-addr.arpa {
         kubeconfig $PKI/coredns.kubeconfig
         pods insecure
         ttl 2
     }
+}
+rco.test:53 {
+    bind $NODE_IP
+    hosts $STATE/dns/hosts rco.test {
+        ttl 2
+        reload 2s
+    }
+}
+.:53 {
+    bind $NODE_IP
     template ANY ANY . {
         rcode NXDOMAIN
     }

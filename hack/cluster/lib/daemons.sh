@@ -44,7 +44,8 @@ start_controller-manager() {
         --authorization-kubeconfig "$config" --bind-address 127.0.0.1 \
         --service-account-private-key-file "$PKI/sa.key" --root-ca-file "$PKI/ca.crt" \
         --cluster-signing-cert-file "$PKI/ca.crt" --cluster-signing-key-file "$PKI/ca.key" \
-        --controllers '*,-nodeipam' --use-service-account-credentials --leader-elect=false
+        --controllers '*,-nodeipam' --use-service-account-credentials --leader-elect=false \
+        --flex-volume-plugin-dir "$STATE/varlib/volume-plugins"
 }
 
 start_scheduler() {
