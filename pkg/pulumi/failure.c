@@ -115,6 +115,8 @@ enum rco_failure_class rco_fail_of_engine(const struct rco_engine_end *end)
     if (end->exit_code > 0 && end->exit_code < (int)RCO_ARRAY_LEN(by_exit_code) &&
         by_exit_code[end->exit_code] != RCO_FAILURE_CLASS_UNSET)
         return by_exit_code[end->exit_code];
+    if (end->plan_violation)
+        return RCO_FAILURE_CLASS_PLAN_VIOLATION;
     if (end->policy_violation)
         return RCO_FAILURE_CLASS_POLICY;
     enum rco_failure_class f = match(engine_rules, RCO_ARRAY_LEN(engine_rules), end->error);

@@ -35,6 +35,7 @@ struct rco_engine_end {
     int exit_code;         /* -1 when ended by a signal */
     bool timed_out;        /* we stopped it because spec.runner.timeout was over */
     bool cancelled;        /* we stopped it on request, or because the pod was asked to end */
+    bool plan_violation;   /* an error said that the plan is violated */
     bool policy_violation; /* a mandatory policy event was seen */
     bool resource_failed;  /* a resOpFailedEvent was seen */
     const char *error;     /* first error diagnostic, or first error line of stderr; may be NULL */
