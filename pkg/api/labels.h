@@ -2,6 +2,9 @@
 #ifndef RCO_API_LABELS_H
 #define RCO_API_LABELS_H
 
+/* Group of our kinds and prefix of all our labels, annotations and finalizers. */
+#define RCO_DOMAIN "runtimecloud.io"
+
 #define RCO_FINALIZER_RUN "runtimecloud.io/run"
 #define RCO_FINALIZER_SPECIFICATION "runtimecloud.io/specification"
 #define RCO_FINALIZER_ENVIRONMENT "runtimecloud.io/environment"
@@ -16,6 +19,8 @@
 #define RCO_LABEL_RUN "runtimecloud.io/run"
 #define RCO_LABEL_RUN_UID "runtimecloud.io/run-uid"
 #define RCO_LABEL_PHASE "runtimecloud.io/phase"
+/* On chunks of artifacts, value = kind of artifact; keeps their contents out of the ConfigMap watch. */
+#define RCO_LABEL_ARTIFACT "runtimecloud.io/artifact"
 
 /* On Jobs: hash of run uid, phase and snapshot. */
 #define RCO_ANNOTATION_CAUSE "runtimecloud.io/cause"

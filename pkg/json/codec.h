@@ -45,7 +45,8 @@ struct rco_field {
     uint32_t aux_offset; /* of has_x or n_x */
     uint32_t name_len;   /* strlen(name); 0 = not filled in */
     const struct rco_schema *sub;
-    const char *const *words; /* enum words, NULL-terminated */
+    const char *const *words; /* enum words; of a map the key prefixes that are kept (NULL: all).
+                               * NULL-terminated */
     uint32_t max;             /* cap: bytes of a string, items of a list or map; 0 = default caps */
 };
 
@@ -70,7 +71,7 @@ int rco_words_parse(const char *const *words, const char *word);
 /* Decodes the complete JSON text JSON[0..N) into OBJ (zeroed by the call, schema->size bytes). All
  * memory comes from A. Unknown fields are skipped, null counts as absent. On error OBJ is undefined
  * and ERR names the field path (".spec.programRef: ..."). Invalid UTF-8, duplicate known keys, and
- * trailing bytes are errors. */
+ * trailing bytes are errors. An empty list or map is not NULL; U+0000 becomes U+FFFD. */
 RCO_MUST_CHECK int rco_codec_decode(const struct rco_schema *schema, const char *json, size_t n,
                                     struct rco_arena *a, void *obj, struct rco_error *err);
 
