@@ -1,5 +1,6 @@
 #include "kube/status.h"
 
+#include "api/zz_generated_types.h"
 #include "base/arena.h"
 #include "base/str.h"
 #include "json/codec.h"
@@ -9,74 +10,7 @@
 
 #define STATUS_BODY_MAX (256 * 1024) /* a longer error body is not looked at */
 #define STATUS_TEXT_MAX 400
-
-struct status_details {
-    const char *uid;
-    int64_t retry_after;
-    bool has_retry_after;
-    struct status_cause *causes;
-    size_t n_causes;
-};
-
-struct status_cause {
-    const char *reason;
-};
-
-struct status {
-    const char *kind, *reason, *message;
-    int64_t code;
-    bool has_code;
-    struct status_details details;
-    bool has_details;
-};
-
-static const struct rco_field cause_fields[] = {
-    {.name = "reason", .type = RCO_FIELD_STRING, .offset = offsetof(struct status_cause, reason)},
-};
-static const struct rco_schema cause_schema = {
-    .name = "StatusCause",
-    .size = sizeof(struct status_cause),
-    .fields = cause_fields,
-    .n_fields = RCO_ARRAY_LEN(cause_fields),
-};
-static const struct rco_field details_fields[] = {
-    {.name = "uid", .type = RCO_FIELD_STRING, .offset = offsetof(struct status_details, uid)},
-    {.name = "retryAfterSeconds",
-     .type = RCO_FIELD_INT,
-     .offset = offsetof(struct status_details, retry_after),
-     .aux_offset = offsetof(struct status_details, has_retry_after)},
-    {.name = "causes",
-     .type = RCO_FIELD_LIST_STRUCT,
-     .offset = offsetof(struct status_details, causes),
-     .aux_offset = offsetof(struct status_details, n_causes),
-     .sub = &cause_schema},
-};
-static const struct rco_schema details_schema = {
-    .name = "StatusDetails",
-    .size = sizeof(struct status_details),
-    .fields = details_fields,
-    .n_fields = RCO_ARRAY_LEN(details_fields),
-};
-static const struct rco_field status_fields[] = {
-    {.name = "kind", .type = RCO_FIELD_STRING, .offset = offsetof(struct status, kind)},
-    {.name = "reason", .type = RCO_FIELD_STRING, .offset = offsetof(struct status, reason)},
-    {.name = "message", .type = RCO_FIELD_STRING, .offset = offsetof(struct status, message)},
-    {.name = "code",
-     .type = RCO_FIELD_INT,
-     .offset = offsetof(struct status, code),
-     .aux_offset = offsetof(struct status, has_code)},
-    {.name = "details",
-     .type = RCO_FIELD_STRUCT,
-     .offset = offsetof(struct status, details),
-     .aux_offset = offsetof(struct status, has_details),
-     .sub = &details_schema},
-};
-static const struct rco_schema status_schema = {
-    .name = "Status",
-    .size = sizeof(struct status),
-    .fields = status_fields,
-    .n_fields = RCO_ARRAY_LEN(status_fields),
-};
+#define RETRY_AFTER_MAX_S 3600
 
 /* The reason is more exact than the HTTP status where both exist (409 is two things, 410 two spellings). */
 static const struct {
@@ -124,7 +58,7 @@ static enum rco_code code_of_http(int status)
     return RCO_EINTERNAL;
 }
 
-static bool too_large_rv(const struct status *s)
+static bool too_large_rv(const struct rco_api_status *s)
 {
     for (size_t i = 0; i < s->details.n_causes; i++)
         if (rco_streq(s->details.causes[i].reason, "ResourceVersionTooLarge"))
@@ -132,7 +66,7 @@ static bool too_large_rv(const struct status *s)
     return false;
 }
 
-static enum rco_code code_of(const struct status *s, int http_status)
+static enum rco_code code_of(const struct rco_api_status *s, int http_status)
 {
     /* Our resourceVersion is ahead of this server: of no more use than an expired one (A4). */
     if (too_large_rv(s))
@@ -176,21 +110,30 @@ static void clean_copy(char *out, size_t size, const char *s, size_t n)
     out[trim_utf8(out, len)] = 0;
 }
 
-static bool parse_status(const char *body, size_t n, struct rco_arena *a, struct status *out)
+static int64_t retry_after_of(const struct rco_api_status *s)
+{
+    int64_t seconds = s->details.retry_after_seconds;
+
+    if (!s->details.has_retry_after_seconds || seconds <= 0 || seconds > RETRY_AFTER_MAX_S)
+        return 0;
+    return seconds * 1000;
+}
+
+static bool parse_status(const char *body, size_t n, struct rco_arena *a, struct rco_api_status *out)
 {
     struct rco_error ignored = RCO_ERROR_INIT;
 
     memset(out, 0, sizeof(*out));
     if (n == 0 || n > STATUS_BODY_MAX || body[0] != '{')
         return false;
-    if (rco_codec_decode(&status_schema, body, n, a, out, &ignored) < 0) {
+    if (rco_codec_decode(&rco_api_status_schema, body, n, a, out, &ignored) < 0) {
         memset(out, 0, sizeof(*out));
         return false;
     }
-    return rco_streq(out->kind, "Status");
+    return rco_streq(out->status, "Failure");
 }
 
-static void fill(struct rco_error *err, const struct status *s, bool is_status, int http_status,
+static void fill(struct rco_error *err, const struct rco_api_status *s, bool is_status, int http_status,
                  const char *body, size_t n, const char *what)
 {
     char text[STATUS_TEXT_MAX];
@@ -209,7 +152,7 @@ int rco_status_map(const struct rco_http_response *response, const char *body, s
                    const char *what, struct rco_error *err)
 {
     rco_autoarena a = RCO_ARENA_INIT;
-    struct status s;
+    struct rco_api_status s;
     bool is_status;
 
     if (response->status >= 200 && response->status < 300)
@@ -219,16 +162,15 @@ int rco_status_map(const struct rco_http_response *response, const char *body, s
         memset(&s, 0, sizeof(s));
     fill(err, &s, is_status, response->status, body, n, what);
     err->retry_after_ms = response->retry_after_ms;
-    if (err->retry_after_ms == 0 && s.details.has_retry_after && s.details.retry_after > 0 &&
-        s.details.retry_after <= 3600)
-        err->retry_after_ms = s.details.retry_after * 1000;
+    if (err->retry_after_ms == 0)
+        err->retry_after_ms = retry_after_of(&s);
     return -1;
 }
 
 void rco_status_map_event(const char *object, size_t n, const char *what, struct rco_error *err)
 {
     rco_autoarena a = RCO_ARENA_INIT;
-    struct status s;
+    struct rco_api_status s;
     bool is_status = parse_status(object, n, &a, &s);
     int http_status = 0;
 
@@ -237,8 +179,7 @@ void rco_status_map_event(const char *object, size_t n, const char *what, struct
     if (s.has_code && s.code >= 400 && s.code <= 599)
         http_status = (int)s.code;
     fill(err, &s, is_status, http_status, object, n, what);
-    if (s.details.has_retry_after && s.details.retry_after > 0 && s.details.retry_after <= 3600)
-        err->retry_after_ms = s.details.retry_after * 1000;
+    err->retry_after_ms = retry_after_of(&s);
 }
 
 enum rco_advice rco_status_advice(const struct rco_error *err)

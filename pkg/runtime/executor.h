@@ -8,15 +8,15 @@
 #include "runtime/gate.h"
 #include "runtime/recorder.h"
 
-enum rco_run_result {
-    RCO_RUN_DONE,     /* every action was acknowledged */
-    RCO_RUN_CONFLICT, /* 409, 404 on patch or delete: the cache is behind, decide again soon */
-    RCO_RUN_RETRY,    /* transient or ambiguous: again with backoff, after reading back */
-    RCO_RUN_REFUSED,  /* 403 or 422 on a create: an outcome for the next observe, soon */
-    RCO_RUN_TERMINAL, /* 4xx that repeating cannot help */
-    RCO_RUN_FENCED    /* not leader, or the lease is nearly over: nothing more was written */
+enum rco_execution_result {
+    RCO_EXECUTION_DONE,     /* every action was acknowledged */
+    RCO_EXECUTION_CONFLICT, /* 409, 404 on patch or delete: the cache is behind, decide again soon */
+    RCO_EXECUTION_RETRY,    /* transient or ambiguous: again with backoff, after reading back */
+    RCO_EXECUTION_REFUSED,  /* 403 or 422 on a create: an outcome for the next observe, soon */
+    RCO_EXECUTION_TERMINAL, /* 4xx that repeating cannot help */
+    RCO_EXECUTION_FENCED    /* not leader, or the lease is nearly over: nothing more was written */
 };
-const char *rco_run_result_name(enum rco_run_result r);
+const char *rco_execution_result_name(enum rco_execution_result r);
 
 struct rco_execution; /* one plan under way */
 
@@ -49,7 +49,7 @@ void rco_outcomes_release(struct rco_outcomes *o);
 void rco_outcomes_put(struct rco_outcomes *o, const struct rco_outcome *outcome);
 
 struct rco_execution_report {
-    enum rco_run_result result;
+    enum rco_execution_result result;
     const struct rco_error *err;  /* NULL when done */
     const struct rco_action *failed; /* the action that stopped it, or NULL */
     struct rco_outcomes *outcomes; /* of the creates; the callback may take the contents */

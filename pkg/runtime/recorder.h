@@ -17,7 +17,7 @@
 #define RCO_EVENT_IN_FLIGHT_MAX 2
 #define RCO_EVENT_ATTEMPTS_MAX 5
 
-struct rco_event {
+struct rco_occurrence {
     enum rco_kind kind;
     const char *ns, *name, *uid; /* the object it is about; ns NULL = cluster scope */
     const char *type;            /* "Normal" or "Warning" */
@@ -41,8 +41,8 @@ struct rco_recorder_counters {
 struct rco_recorder;
 struct rco_recorder *rco_recorder_new(const struct rco_recorder_options *options);
 void rco_recorder_free(struct rco_recorder *r);
-/* Copies EVENT. */
-void rco_recorder_event(struct rco_recorder *r, const struct rco_event *event);
+/* Copies O. */
+void rco_recorder_event(struct rco_recorder *r, const struct rco_occurrence *o);
 const struct rco_recorder_counters *rco_recorder_counters(const struct rco_recorder *r);
 
 #endif

@@ -17,7 +17,8 @@ struct rco_store;
  * fields may be set to NULL or to strings made in SCRATCH. */
 typedef void (*rco_compact_fn)(void *obj, struct rco_arena *scratch);
 
-/* Collects the index keys of one object. */
+/* Collects the index keys of one object. An index function sees the object as the store keeps it, after
+ * compaction. */
 struct rco_index_sink;
 typedef void (*rco_index_fn)(const void *obj, struct rco_index_sink *sink);
 /* KEY NULL or "" emits nothing. At most RCO_INDEX_KEYS_MAX keys an object and index. */
@@ -77,6 +78,8 @@ const void *rco_lister_get(const struct rco_store *s, const char *ns, const char
                            struct rco_arena *a);
 /* Whether it is there, without unpacking. */
 bool rco_lister_has(const struct rco_store *s, const char *ns, const char *name);
+/* Unpacked objects borrow their interned strings from the store: they are valid until the store changes,
+ * that is until the running callback of the loop returns. */
 /* All objects that emitted KEY for INDEX, sorted by (namespace, name), unpacked into A; *RET is an array of
  * pointers in A. An unknown index is a broken invariant (assert). */
 size_t rco_lister_by_index(const struct rco_store *s, const char *index, const char *key,
@@ -87,5 +90,10 @@ size_t rco_lister_count(const struct rco_store *s, const char *index, const char
  * change the store. */
 void rco_lister_each(const struct rco_store *s, bool (*fn)(void *ctx, const void *obj), void *ctx);
 size_t rco_lister_size(const struct rco_store *s);
+/* The same in slices, for sweeps that must not hold the loop: visits at most MAX objects from *CURSOR (start
+ * with 0) and returns false when all were visited. Objects that come or go between slices may be missed or
+ * not; FN may do anything but change the store. */
+bool rco_lister_walk(const struct rco_store *s, size_t *cursor, size_t max,
+                     void (*fn)(void *ctx, const void *obj), void *ctx);
 
 #endif
