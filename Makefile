@@ -14,7 +14,12 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION ?= 0.1.0
 REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-ifdef SAN
+ifdef FUZZ
+CC := clang
+B := build-fuzz
+OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+LDOPT := -fsanitize=address,undefined
+else ifdef SAN
 B := build-asan
 OPT := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDOPT := -fsanitize=address,undefined
@@ -23,8 +28,10 @@ B := build
 OPT := -O2 -g -D_FORTIFY_SOURCE=2
 LDOPT :=
 endif
+ifndef FUZZ
 ifneq ($(CC),gcc)
 B := $(B)-$(notdir $(CC))
+endif
 endif
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
@@ -115,8 +122,37 @@ $(B)/obj/test/unit/controller/%.o: CPPFLAGS += -Icontroller
 $(B)/obj/test/unit/runner/%.o: CPPFLAGS += -Irunner
 $(B)/obj/test/unit/cli/%.o: CPPFLAGS += -Icli
 
+$(B)/bench/%: $(B)/obj/test/bench/%.o $(ALL_LIB)
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS) $^ -o $@ $(LIBS_ALL)
+$(B)/fuzz/%: $(B)/obj/test/fuzz/%.o $(ALL_LIB)
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@ $(LIBS_ALL)
+.PHONY: fuzz-binaries
+fuzz-binaries: $(FUZZ_BIN)
+
 .PHONY: unit-binaries
 unit-binaries: $(UNIT_BIN)
+
+.PHONY: test-unit
+test-unit: unit-binaries ## unit tests and decision cases (cmocka)
+	@test/run-unit $(B)/test $(if $(SAN),asan,unit)
+
+.PHONY: check
+check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated files
+	@hack/check-layers
+	@hack/check-symbols $(PURE_LIB) $(ALL_LIB)
+	@hack/check-generated $(B)/bin/rco-gen
+
+.PHONY: bench
+bench: $(BENCH_BIN) ## prints the numbers
+	@test/bench/run $(B)
+
+# --- fuzzing (clang) -------------------------------------------------------------------------
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZ_SECONDS (default 20)
+	@$(MAKE) --no-print-directory FUZZ=1 fuzz-binaries
+	@test/run-fuzz build-fuzz/fuzz $(or $(FUZZ_SECONDS),20)
 
 .SECONDARY:
 -include $(shell find build build-* -name '*.d' 2>/dev/null)

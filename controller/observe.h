@@ -1,0 +1,29 @@
+/* Snapshots for the decisions, read from the informer caches. One file per reconciler. CTX of each is the
+ * struct rco_world. */
+#ifndef RCO_CONTROLLER_OBSERVE_H
+#define RCO_CONTROLLER_OBSERVE_H
+
+#include "runtime/controller.h"
+
+/* Names of the indexes that setup.c declares and observe functions use. */
+#define RCO_INDEX_ENVIRONMENT "environment"     /* "ns/environment" */
+#define RCO_INDEX_ACTIVE "active"               /* runs that still need attention, "ns/environment" */
+#define RCO_INDEX_SPECIFICATION "specification" /* "ns/specification" */
+#define RCO_INDEX_RUN_UID "run-uid"             /* uid of the run an object belongs to */
+#define RCO_INDEX_UID "uid"
+#define RCO_INDEX_HOLDER "holder"     /* claims: uid of the specification */
+#define RCO_INDEX_NAMESPACE "namespace"
+#define RCO_INDEX_TENANT "tenant"
+#define RCO_INDEX_CLAIM "claim" /* Environments: "ns/claim" */
+
+/* "A/B" in arena A. */
+const char *rco_index_key(struct rco_arena *a, const char *ns, const char *name);
+
+int rco_observe_environment(void *ctx, const struct rco_observer *obs, const struct rco_key *key,
+                            struct rco_arena *a, void **ret_snapshot, struct rco_error *err);
+int rco_observe_deployment(void *ctx, const struct rco_observer *obs, const struct rco_key *key,
+                           struct rco_arena *a, void **ret_snapshot, struct rco_error *err);
+int rco_observe_run(void *ctx, const struct rco_observer *obs, const struct rco_key *key,
+                    struct rco_arena *a, void **ret_snapshot, struct rco_error *err);
+
+#endif

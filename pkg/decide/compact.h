@@ -1,0 +1,20 @@
+/* What the informer caches keep. Each function drops, from an object that was just decoded, what no decision
+ * reads, so that a record costs hundreds of bytes. A field that a decision begins to read must be taken out
+ * of here: test/unit/decide/compact_test.c decides every case on compacted objects too. */
+#ifndef RCO_DECIDE_COMPACT_H
+#define RCO_DECIDE_COMPACT_H
+
+struct rco_arena;
+
+/* OBJ is the kind's struct, SCRATCH the arena it lives in. */
+void rco_compact_namespace(void *obj, struct rco_arena *scratch);
+void rco_compact_depspec(void *obj, struct rco_arena *scratch);
+/* Final runs whose finalizer is gone keep identity, result and what retention needs. */
+void rco_compact_run(void *obj, struct rco_arena *scratch);
+void rco_compact_job(void *obj, struct rco_arena *scratch);
+void rco_compact_pod(void *obj, struct rco_arena *scratch);
+/* Values are replaced by their SHA-256 in hex: a decision only asks whether one changed. */
+void rco_compact_configmap(void *obj, struct rco_arena *scratch);
+void rco_compact_pvc(void *obj, struct rco_arena *scratch);
+
+#endif
