@@ -1,106 +1,106 @@
 #include "api/names.h"
 
 #include "base/sha256.h"
-#include "base/str.h"
 
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The first N characters of UID without its dashes. */
-static void short_uid(const char *uid, size_t n, char *out)
+#define UID_DIGITS_OF_RUN 12
+#define UID_DIGITS_OF_SPEC 5
+#define CLAIM_DIGITS 40
+
+/* Asserts that the name was not cut: two causes would share it. */
+static void fits(int n)
 {
-    size_t len = 0;
-    for (const char *p = rco_str_or_empty(uid); *p && len < n; p++)
-        if (*p != '-')
-            out[len++] = *p;
-    out[len] = '\0';
+    assert(n > 0 && n < RCO_NAME_SIZE);
+    (void)n;
 }
 
-void rco_name_run(const char *specification, const char *specification_uid, int64_t version,
-                  const char *kind, int64_t number, char *out)
+/* The first N letters and digits of a uid. Uids are UUIDs, but Kubernetes calls them opaque: another
+ * form is hashed. */
+static void uid_digits(const char *uid, size_t n, char *out)
 {
-    char uid[6];
-    short_uid(specification_uid, 5, uid);
-    char letter = rco_str_empty(kind) ? 'x' : (char)(kind[0] | 0x20);
-    snprintf(out, RCO_NAME_SIZE, "%.40s-%s-v%lld-%c%lld", specification, uid, (long long)version,
-             letter, (long long)number);
+    size_t k = 0;
+    for (const char *p = uid; *p && k < n; p++) {
+        if (isdigit((unsigned char)*p) || (*p >= 'a' && *p <= 'f'))
+            out[k++] = *p;
+        else if (*p != '-')
+            break;
+    }
+    if (k < n) {
+        char hex[RCO_SHA256_HEX];
+        rco_sha256_hex(uid, strlen(uid), hex);
+        memcpy(out, hex, n);
+    }
+    out[n] = '\0';
 }
 
-int64_t rco_name_run_number(const char *name)
+static char letter(const char *word)
 {
-    const char *dash = name ? strrchr(name, '-') : NULL;
-    if (!dash || !dash[1] || dash[2] < '1' || dash[2] > '9')
-        return 0;
-    char *end;
-    long long n = strtoll(dash + 2, &end, 10);
-    return *end ? 0 : n;
+    return (char)tolower((unsigned char)word[0]);
+}
+
+void rco_name_run(const char *spec, const char *spec_uid, int64_t version, const char *kind,
+                  int64_t n, char *out)
+{
+    char digits[UID_DIGITS_OF_SPEC + 1];
+    uid_digits(spec_uid, UID_DIGITS_OF_SPEC, digits);
+    fits(snprintf(out, RCO_NAME_SIZE, "%s-%s-v%" PRId64 "-%c%" PRId64, spec, digits, version,
+                  letter(kind), n));
 }
 
 void rco_name_job(const char *run_uid, const char *phase, char *out)
 {
-    char uid[13];
-    short_uid(run_uid, 12, uid);
-    snprintf(out, RCO_NAME_SIZE, "rco-%s-%c", uid, phase[0]);
+    char digits[UID_DIGITS_OF_RUN + 1];
+    uid_digits(run_uid, UID_DIGITS_OF_RUN, digits);
+    fits(snprintf(out, RCO_NAME_SIZE, "rco-%s-%c", digits, letter(phase)));
 }
 
 void rco_name_anchor(const char *run_uid, char *out)
 {
-    char uid[13];
-    short_uid(run_uid, 12, uid);
-    snprintf(out, RCO_NAME_SIZE, "rco-%s", uid);
+    char digits[UID_DIGITS_OF_RUN + 1];
+    uid_digits(run_uid, UID_DIGITS_OF_RUN, digits);
+    fits(snprintf(out, RCO_NAME_SIZE, "rco-%s", digits));
 }
 
 void rco_name_chunk(const char *run_uid, const char *phase, const char *kind, size_t index,
                     const char *digest, char *out)
 {
-    char uid[13];
-    short_uid(run_uid, 12, uid);
-    snprintf(out, RCO_NAME_SIZE, "rco-%s-%c%c%zu-%.10s", uid, phase[0], kind[0], index,
-             rco_str_or_empty(digest));
+    char digits[UID_DIGITS_OF_RUN + 1];
+    uid_digits(run_uid, UID_DIGITS_OF_RUN, digits);
+    fits(snprintf(out, RCO_NAME_SIZE, "rco-%s-%c%c%zu-%.10s", digits, letter(phase), letter(kind),
+                  index, digest));
 }
 
-size_t rco_artifact_chunks(int64_t size)
+void rco_name_stack_claim(const char *backend, const char *project, const char *stack, char *out)
 {
-    return size <= 0 ? 0 : ((size_t)size + RCO_CHUNK_SIZE - 1) / RCO_CHUNK_SIZE;
-}
-
-void rco_name_claim(const char *backend, const char *project, const char *stack, char *out)
-{
-    char hex[RCO_SHA256_HEX];
+    struct rco_sha256 *sum = rco_sha256_new();
     unsigned char digest[RCO_SHA256_LEN];
-    struct rco_sha256 *s = rco_sha256_new();
-    const char *const parts[] = {backend, project, stack};
-    for (size_t i = 0; i < RCO_ARRAY_LEN(parts); i++) {
-        if (i)
-            rco_sha256_update(s, "\n", 1);
-        rco_sha256_update(s, rco_str_or_empty(parts[i]), strlen(rco_str_or_empty(parts[i])));
-    }
-    rco_sha256_final(s, digest);
-    rco_sha256_free(s);
-    rco_hex_encode(digest, sizeof(digest), hex);
-    snprintf(out, RCO_NAME_SIZE, "rco-claim-%.40s", hex);
+    const char *const parts[] = {backend, "\n", project, "\n", stack};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        rco_sha256_update(sum, parts[i], strlen(parts[i]));
+    rco_sha256_final(sum, digest);
+    rco_sha256_free(sum);
+    int n = snprintf(out, RCO_NAME_SIZE, "rco-claim-");
+    for (int i = 0; i < CLAIM_DIGITS / 2; i++)
+        n += snprintf(out + n, RCO_NAME_SIZE - (size_t)n, "%02x", digest[i]);
+    fits(n);
 }
 
 void rco_name_state_claim(const char *environment, char *out)
 {
-    snprintf(out, RCO_NAME_SIZE, "rco-state-%.40s", environment);
+    fits(snprintf(out, RCO_NAME_SIZE, "rco-state-%s", environment));
 }
 
 void rco_name_passphrase(const char *environment, int k, char *out)
 {
-    snprintf(out, RCO_NAME_SIZE, "rco-%.40s-pass-%d", environment, k);
+    fits(snprintf(out, RCO_NAME_SIZE, "rco-%s-pass-%d", environment, k));
 }
 
 void rco_name_hmac_key(const char *environment, int k, char *out)
 {
-    snprintf(out, RCO_NAME_SIZE, "rco-%.40s-hmac-%d", environment, k);
-}
-
-int rco_name_secret_counter(const char *name)
-{
-    const char *dash = name ? strrchr(name, '-') : NULL;
-    if (!dash || dash[1] < '1' || dash[1] > '9' || dash[2])
-        return 0;
-    return dash[1] - '0';
+    fits(snprintf(out, RCO_NAME_SIZE, "rco-%s-hmac-%d", environment, k));
 }

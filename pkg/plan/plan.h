@@ -33,7 +33,7 @@ struct rco_action {
     enum rco_kind kind;
     const char *ns;   /* NULL for cluster scope */
     const char *name;
-    const char *uid;  /* delete: precondition */
+    const char *uid;  /* delete: precondition; patches: of the target */
     const char *resource_version; /* patches: what the patch was computed from */
     const char *body; /* JSON text */
     size_t body_len;
@@ -79,7 +79,7 @@ struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
 struct rco_action *rco_plan_reply(struct rco_plan *plan, uint64_t mailbox, int http_status,
                                   const struct rco_buf *body);
 /* Adds or removes one finalizer of ours by a patch of the whole list (with resourceVersion). No-ops add
- * nothing and return NULL. */
+ * nothing and return NULL; so does adding to an object that is being deleted, which no server allows. */
 struct rco_action *rco_plan_add_finalizer(struct rco_plan *plan, enum rco_kind kind,
                                           const struct rco_meta *target, const char *finalizer);
 struct rco_action *rco_plan_remove_finalizer(struct rco_plan *plan, enum rco_kind kind,
