@@ -9,6 +9,8 @@
 /* Room for any Kubernetes name with its NUL. Longer causes are a broken invariant (assert): the CRDs
  * bound them. */
 #define RCO_NAME_SIZE 254
+/* Bytes of an artifact that one chunk object holds; only the last may have fewer. */
+#define RCO_CHUNK_SIZE 524288
 
 /* `<spec>-<5 hex of its uid>-v<version>-<kind letter><n>`; KIND is the word ("Baseline" gives b). */
 void rco_name_run(const char *spec, const char *spec_uid, int64_t version, const char *kind,
