@@ -7,8 +7,11 @@
 #   OUTDIR/pulumi/plugins/resource-kubernetes-vV/pulumi-resource-kubernetes
 #
 # The Dockerfile takes it as a build context (`--build-context pulumi=OUTDIR/pulumi`) or by COPY.
-# Pulumi writes into its home: a runner with a read-only root points PULUMI_HOME at a scratch
-# directory that holds a symbolic link `plugins` to the ones in the image.
+#
+# Pulumi writes into its home, beside the plugins too (a cache of their schemas). A runner whose root
+# is read-only makes a home of its own: `cp -rs /opt/pulumi/plugins "$PULUMI_HOME/"`, real
+# directories with symbolic links to the files. Links to directories are not taken for plugins. The
+# CLI is built without cgo: USER must be set, unless the user id is in /etc/passwd.
 set -euo pipefail
 
 [ $# = 1 ] || {
