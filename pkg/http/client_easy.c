@@ -1,0 +1,157 @@
+#include "http/client_internal.h"
+
+#include "base/str.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define SET(OPTION, VALUE) curl_easy_setopt(call->easy, (OPTION), (VALUE))
+
+static struct curl_slist *append(struct curl_slist *list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(list, line);
+
+    if (!longer)
+        abort();
+    return longer;
+}
+
+/* The value goes into a header line: no line ends, no other control characters. */
+static int add_authorization(struct rco_http_call *call, struct rco_error *err)
+{
+    struct rco_http_client *client = call->lane->client;
+    const char *value = client->authorization ? client->authorization(client->ctx) : NULL;
+    struct rco_buf line = RCO_BUF_INIT;
+
+    if (!value)
+        return 0;
+    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
+        if (*p < ' ' || *p == 0x7f)
+            return rco_error_set(err, RCO_EINVALID,
+                                 "the credentials contain a control character; is there a line end in "
+                                 "the token?");
+    }
+    rco_buf_adds(&line, "Authorization: ");
+    rco_buf_adds(&line, value);
+    call->headers = append(call->headers, rco_buf_str(&line));
+    explicit_bzero(line.data, line.len);
+    rco_buf_release(&line);
+    return 0;
+}
+
+static bool has_header(const struct rco_http_call *call, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const struct curl_slist *h = call->headers; h; h = h->next) {
+        if (strncasecmp(h->data, name, n) == 0 && h->data[n] == ':')
+            return true;
+    }
+    return false;
+}
+
+static void set_method(struct rco_http_call *call)
+{
+    bool wants_body = call->body.len > 0 || rco_streq(call->method, "POST") ||
+                      rco_streq(call->method, "PUT") || rco_streq(call->method, "PATCH");
+
+    if (rco_streq(call->method, "HEAD")) {
+        SET(CURLOPT_NOBODY, 1L);
+        return;
+    }
+    if (wants_body) {
+        /* Curl borrows the text; the call owns it longer than the handle lives. */
+        SET(CURLOPT_POSTFIELDS, rco_buf_str(&call->body));
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
+        if (!has_header(call, "Content-Type"))
+            call->headers = append(call->headers, "Content-Type:");
+        /* Curl would ask for 100-continue with bodies over 1 MiB and wait. */
+        call->headers = append(call->headers, "Expect:");
+    } else {
+        SET(CURLOPT_HTTPGET, 1L);
+    }
+    SET(CURLOPT_CUSTOMREQUEST, call->method);
+}
+
+static void set_blob(struct rco_http_call *call, CURLoption option, char *text)
+{
+    struct curl_blob blob = {.data = text, .len = strlen(text), .flags = CURL_BLOB_NOCOPY};
+
+    SET(option, &blob);
+}
+
+static void set_tls(struct rco_http_call *call)
+{
+    const struct client_tls *tls = call->tls;
+
+    SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    SET(CURLOPT_SSL_VERIFYPEER, call->lane->client->insecure ? 0L : 1L);
+    SET(CURLOPT_SSL_VERIFYHOST, call->lane->client->insecure ? 0L : 2L);
+    /* Without the cache a changed bundle counts from the next connection on. */
+    SET(CURLOPT_CA_CACHE_TIMEOUT, 0L);
+    if (tls->ca) {
+        set_blob(call, CURLOPT_CAINFO_BLOB, tls->ca);
+        /* Debian compiles a directory in that would be trusted besides the bundle. */
+        SET(CURLOPT_CAPATH, NULL);
+        SET(CURLOPT_CAINFO, NULL);
+    }
+    if (tls->cert) {
+        set_blob(call, CURLOPT_SSLCERT_BLOB, tls->cert);
+        set_blob(call, CURLOPT_SSLKEY_BLOB, tls->key);
+        SET(CURLOPT_SSLCERTTYPE, "PEM");
+        SET(CURLOPT_SSLKEYTYPE, "PEM");
+    }
+}
+
+static void set_connection(struct rco_http_call *call)
+{
+    struct rco_http_client *client = call->lane->client;
+    enum rco_http_lane kind = call->lane->kind;
+
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_FOLLOWLOCATION, 0L);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(client->connect_ns / RCO_NS_PER_MS));
+    /* A cancelled call must not wait for its name look-up: that would stop the whole loop. */
+    SET(CURLOPT_QUICK_EXIT, 1L);
+    /* Set even when empty: curl reads the environment otherwise. */
+    SET(CURLOPT_PROXY, client->proxy);
+    SET(CURLOPT_NOPROXY, client->no_proxy);
+    SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (client->connect_to)
+        SET(CURLOPT_CONNECT_TO, client->connect_to);
+    SET(CURLOPT_HTTP_VERSION, kind == RCO_LANE_REQUEST && !client->plain
+                                  ? (long)CURL_HTTP_VERSION_2TLS
+                                  : (long)CURL_HTTP_VERSION_1_1);
+    if (kind == RCO_LANE_REQUEST)
+        SET(CURLOPT_PIPEWAIT, 1L);
+    if (kind == RCO_LANE_WATCH)
+        SET(CURLOPT_FORBID_REUSE, 1L);
+    SET(CURLOPT_OPENSOCKETFUNCTION, rco_lane_open_socket);
+    SET(CURLOPT_OPENSOCKETDATA, call);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, rco_lane_close_socket);
+    SET(CURLOPT_CLOSESOCKETDATA, call->lane);
+}
+
+int rco_call_set_options(struct rco_http_call *call, struct rco_error *err)
+{
+    struct rco_http_client *client = call->lane->client;
+    rco_autofree char *url = rco_asprintf("%s%s", client->url, call->path);
+
+    SET(CURLOPT_URL, url);
+    SET(CURLOPT_PATH_AS_IS, 1L);
+    SET(CURLOPT_PRIVATE, call);
+    SET(CURLOPT_ERRORBUFFER, call->curl_error);
+    SET(CURLOPT_USERAGENT, client->user_agent);
+    if (client->host_header)
+        call->headers = append(call->headers, client->host_header);
+    set_connection(call);
+    if (!client->plain)
+        set_tls(call);
+    set_method(call);
+    if (add_authorization(call, err) != 0)
+        return -1;
+    SET(CURLOPT_HTTPHEADER, call->headers);
+    return 0;
+}
