@@ -16,6 +16,7 @@ struct rco_namespace;
 struct rco_outcome;
 struct rco_plan;
 struct rco_run;
+struct rco_table;
 struct rco_tenant;
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
@@ -46,6 +47,8 @@ struct rco_depspec_observed {
 /* SNAPSHOT is a struct rco_depspec_observed; fills PLAN. */
 void rco_depspec_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
+/* The table, for tests and documentation. */
+const struct rco_table *rco_depspec_table(void);
 /* Appends the rows of the table as Markdown, in order. */
 void rco_depspec_print_rows(struct rco_buf *out);
 

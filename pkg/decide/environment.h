@@ -15,6 +15,7 @@ struct rco_outcome;
 struct rco_plan;
 struct rco_pvc;
 struct rco_run;
+struct rco_table;
 struct rco_tenant;
 
 #define RCO_ENV_RANDOM_LEN 64
@@ -47,10 +48,9 @@ const char *rco_env_claim_name(const struct rco_env *env, char *out);
 /* SNAPSHOT is a struct rco_env_observed; fills PLAN. */
 void rco_env_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
-/* Appends the rows of the table as Markdown, in order. */
-struct rco_table;
-/* The table, for tests. */
+/* The table, for tests and documentation. */
 const struct rco_table *rco_env_table(void);
+/* Appends the rows of the table as Markdown, in order. */
 void rco_env_print_rows(struct rco_buf *out);
 
 #endif

@@ -20,6 +20,7 @@ struct rco_plan;
 struct rco_pod;
 struct rco_runner_receipt;
 struct rco_run;
+struct rco_table;
 struct rco_runner_start;
 
 /* One request that waits at the gateway for a reply of the decision. EXCHANGE goes back in
@@ -104,6 +105,8 @@ bool rco_run_is_final(const struct rco_run *run);
 bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_nodes,
                           size_t n_fenced_nodes);
 
+/* The table, for tests and documentation. */
+const struct rco_table *rco_run_table(void);
 /* Appends the rows of the table as Markdown, in order. */
 void rco_run_print_rows(struct rco_buf *out);
 

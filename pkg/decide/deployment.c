@@ -1,0 +1,556 @@
+#include "decide/deployment.h"
+
+#include "decide/deployment_facts.h"
+#include "decide/failures.h"
+#include "decide/table.h"
+
+#define RETRY_NS (60 * RCO_NS_PER_S)
+#define PRUNE_MAX 5 /* runs deleted by one decision */
+#define HISTORY_DEFAULT 20
+
+#define CTX(p) ((struct rco_depspec_ctx *)(p))
+
+static bool is_gone(const void *p)
+{
+    return !CTX(p)->spec;
+}
+
+/* ---- deletion: what was deployed stays ---- */
+
+static bool has_finalizer(const struct rco_depspec_ctx *c)
+{
+    return rco_meta_has_finalizer(c->meta, RCO_FINALIZER_SPECIFICATION);
+}
+
+static bool is_ending(const struct rco_depspec_ctx *c)
+{
+    return c->meta->deletion && has_finalizer(c);
+}
+
+static const struct rco_run *unfinished(const struct rco_depspec_ctx *c)
+{
+    for (size_t i = 0; i < c->n_runs; i++)
+        if (!rco_run_state_is_final(c->runs[i]->status.state))
+            return c->runs[i];
+    return NULL;
+}
+
+/* A namespace that is terminating takes everything with it; retaining needs no waiting. */
+static bool namespace_ends(const struct rco_depspec_ctx *c)
+{
+    return c->o->ns && (c->o->ns->metadata.deletion ||
+                        c->o->ns->status.phase == RCO_NAMESPACE_PHASE_TERMINATING);
+}
+
+static bool deletion_waits_for_run(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return is_ending(c) && !namespace_ends(c) && unfinished(c);
+}
+
+static void tell_ending(struct rco_depspec_ctx *c, const char *reason, const char *message)
+{
+    rco_conditions_set(&c->conditions, "Ready", "False", reason, message);
+    rco_conditions_set(&c->conditions, "Reconciling", "True", reason, message);
+    rco_conditions_remove(&c->conditions, "Stalled");
+    rco_depspec_commit(c);
+}
+
+static void wait_for_run(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    tell_ending(c, "DeletionWaits",
+                rco_message(c->a,
+                            "deletion waits for run %s; a run that applies goes on to its end, any other "
+                            "is cancelled. What was deployed stays",
+                            unfinished(c)->metadata.name));
+}
+
+static bool is_busy_claim(const struct rco_lease *claim)
+{
+    return !rco_str_empty(
+        rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD_UID));
+}
+
+static const struct rco_lease *busy_claim(const struct rco_depspec_ctx *c)
+{
+    for (size_t i = 0; i < c->o->n_claims; i++)
+        if (is_busy_claim(c->o->claims[i]))
+            return c->o->claims[i];
+    return NULL;
+}
+
+static bool deletion_waits_for_engine(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return is_ending(c) && !namespace_ends(c) && busy_claim(c);
+}
+
+static void wait_for_engine(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    const struct rco_lease *claim = busy_claim(c);
+    tell_ending(c, "DeletionWaits",
+                rco_message(c->a,
+                            "deletion waits until the engine in pod %s has ended (stack %s)",
+                            rco_or(rco_meta_annotation(&claim->metadata,
+                                                       RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
+                            rco_or(rco_meta_annotation(&claim->metadata,
+                                                       RCO_ANNOTATION_CLAIM_STACK), "?")));
+}
+
+static bool holds_claims(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    for (size_t i = 0; is_ending(c) && i < c->o->n_claims; i++)
+        if (!is_busy_claim(c->o->claims[i]) && !c->o->claims[i]->metadata.deletion)
+            return true;
+    return false;
+}
+
+static void release_claims(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    for (size_t i = 0; i < c->o->n_claims; i++)
+        if (!is_busy_claim(c->o->claims[i]) && !c->o->claims[i]->metadata.deletion)
+            rco_plan_delete(c->plan, RCO_KIND_LEASE, &c->o->claims[i]->metadata);
+}
+
+static bool may_be_released(const void *p)
+{
+    return is_ending(CTX(p));
+}
+
+static void release(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    if (c->next.has_applied_version)
+        rco_plan_event(c->plan, RCO_KIND_DEPSPEC, c->meta, "Normal", "Retained",
+                       rco_message(c->a,
+                                   "version %lld stays deployed; its runs stay readable until someone "
+                                   "deletes them",
+                                   (long long)c->next.applied_version));
+    rco_plan_remove_finalizer(c->plan, RCO_KIND_DEPSPEC, c->meta, RCO_FINALIZER_SPECIFICATION);
+}
+
+static bool is_leaving(const void *p)
+{
+    return CTX(p)->meta->deletion != 0;
+}
+
+static bool lacks_finalizer(const void *p)
+{
+    return !has_finalizer(CTX(p));
+}
+
+static void add_finalizer(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    rco_plan_add_finalizer(c->plan, RCO_KIND_DEPSPEC, c->meta, RCO_FINALIZER_SPECIFICATION);
+}
+
+/* ---- history ---- */
+
+/* Finished, recorded, and nothing of it was ever applied. */
+static bool may_be_pruned(const struct rco_depspec_ctx *c, const struct rco_run *run)
+{
+    return run != c->newest && rco_run_state_is_final(run->status.state) &&
+           run->status.state != RCO_RUN_STATE_APPLIED && !run->status.has_apply_receipt &&
+           !(run->status.has_engine && run->status.engine.phase == RCO_ENGINE_PHASE_APPLY &&
+             run->status.engine.pod_uid) &&
+           !rco_streq(run->metadata.uid, c->next.last_run.uid);
+}
+
+static int64_t surplus(const struct rco_depspec_ctx *c)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < c->n_runs; i++)
+        n += may_be_pruned(c, c->runs[i]) && !c->runs[i]->metadata.deletion;
+    return n - rco_or_int(c->o->config->history_limit, HISTORY_DEFAULT);
+}
+
+static bool has_surplus(const void *p)
+{
+    return surplus(CTX(p)) > 0;
+}
+
+static void prune(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    int64_t left = surplus(c);
+    for (size_t i = 0, done = 0; i < c->n_runs && left > 0 && done < PRUNE_MAX; i++) {
+        if (!may_be_pruned(c, c->runs[i]) || c->runs[i]->metadata.deletion)
+            continue;
+        rco_plan_delete(c->plan, RCO_KIND_RUN, &c->runs[i]->metadata);
+        left--;
+        done++;
+    }
+}
+
+/* ---- conditions ---- */
+
+/* The ones that are there only while they are true, from the facts alone. */
+static void set_standing(struct rco_depspec_ctx *c, bool awaiting)
+{
+    bool tenant = c->o->tenant && c->o->tenant->spec.suspended;
+    if (c->spec->spec.suspend)
+        rco_conditions_set(&c->conditions, "Suspended", "True", "Suspended",
+                           "spec.suspend is true: no new run starts");
+    else if (tenant)
+        rco_conditions_set(&c->conditions, "Suspended", "True", "TenantSuspended",
+                           rco_message(c->a, "Tenant %s is suspended: no new run starts",
+                                       c->o->tenant->metadata.name));
+    else
+        rco_conditions_remove(&c->conditions, "Suspended");
+    if (!awaiting)
+        rco_conditions_remove(&c->conditions, "AwaitingDecision");
+}
+
+static void stall(struct rco_depspec_ctx *c, const char *reason, const char *message)
+{
+    set_standing(c, false);
+    rco_conditions_stalled(&c->conditions, reason, message);
+    rco_depspec_commit(c);
+}
+
+static void not_ready(struct rco_depspec_ctx *c, const char *reason, const char *why,
+                      const char *message)
+{
+    set_standing(c, false);
+    rco_conditions_set(&c->conditions, "Ready", "False", reason, message);
+    rco_conditions_set(&c->conditions, "Reconciling", "True", why, message);
+    rco_conditions_remove(&c->conditions, "Stalled");
+    rco_depspec_commit(c);
+}
+
+/* ---- what the API server said to a new run ---- */
+
+static const struct rco_outcome *run_outcome(const struct rco_depspec_ctx *c,
+                                             enum rco_outcome_type type)
+{
+    for (size_t i = 0; i < c->o->n_outcomes; i++)
+        if (c->o->outcomes[i].kind == RCO_KIND_RUN && c->o->outcomes[i].type == type)
+            return &c->o->outcomes[i];
+    return NULL;
+}
+
+static bool run_is_foreign(const void *p)
+{
+    return run_outcome(CTX(p), RCO_OUTCOME_FOREIGN) != NULL;
+}
+
+static void report_foreign(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    const struct rco_outcome *x = run_outcome(c, RCO_OUTCOME_FOREIGN);
+    stall(c, "ForeignObject",
+          rco_message(c->a,
+                      "ProvisioningRun %s exists and is not the one this specification would make (%s); "
+                      "delete it, and this goes on within a minute",
+                      x->name, rco_or(x->message, "it differs")));
+    rco_plan_requeue(c->plan, RETRY_NS);
+}
+
+static bool run_was_refused(const void *p)
+{
+    return run_outcome(CTX(p), RCO_OUTCOME_REFUSED) != NULL;
+}
+
+static void report_refused(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    const struct rco_outcome *x = run_outcome(c, RCO_OUTCOME_REFUSED);
+    stall(c, "RunRefused",
+          rco_message(c->a, "ProvisioningRun %s could not be made: %s; it is tried again every minute",
+                      x->name, rco_str_or_empty(x->message)));
+    rco_plan_requeue(c->plan, RETRY_NS);
+}
+
+/* ---- what is missing or refused before a run exists ---- */
+
+static bool is_refused(const void *p)
+{
+    return CTX(p)->resolution.problem && !CTX(p)->resolution.waits;
+}
+
+static void refuse(void *p)
+{
+    stall(CTX(p), CTX(p)->resolution.problem, CTX(p)->resolution.message);
+}
+
+static bool is_missing(const void *p)
+{
+    return CTX(p)->resolution.problem != NULL;
+}
+
+static void wait_for_reference(void *p)
+{
+    not_ready(CTX(p), CTX(p)->resolution.problem, CTX(p)->resolution.problem,
+              CTX(p)->resolution.message);
+}
+
+/* ---- suspension ---- */
+
+static bool is_suspended(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return (c->spec->spec.suspend || (c->o->tenant && c->o->tenant->spec.suspended)) && !c->current;
+}
+
+static bool is_applied(const struct rco_depspec_ctx *c)
+{
+    return c->next.has_applied_version && c->next.applied_version == c->next.version &&
+           c->next.has_last_run && c->next.last_run.state == RCO_RUN_STATE_APPLIED;
+}
+
+static const char *applied_message(const struct rco_depspec_ctx *c)
+{
+    return rco_message(c->a, "version %lld is applied (commit %.12s, run %s)",
+                       (long long)c->next.applied_version, c->spec->spec.program_version,
+                       c->next.applied_run_ref.name);
+}
+
+static void rest_suspended(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    set_standing(c, false);
+    if (is_applied(c)) {
+        rco_conditions_ready(&c->conditions, "Succeeded", applied_message(c));
+    } else {
+        rco_conditions_set(&c->conditions, "Ready", "False", "Suspended",
+                           rco_message(c->a,
+                                       "version %lld is not applied and no run starts while suspended",
+                                       (long long)c->next.version));
+        rco_conditions_remove(&c->conditions, "Reconciling");
+        rco_conditions_remove(&c->conditions, "Stalled");
+    }
+    rco_depspec_commit(c);
+}
+
+static bool may_run(const struct rco_depspec_ctx *c)
+{
+    return !c->spec->spec.suspend && !(c->o->tenant && c->o->tenant->spec.suspended);
+}
+
+/* ---- which run should exist ---- */
+
+static bool wants_first_run(const void *p)
+{
+    return may_run(CTX(p)) && !rco_depspec_has_run_of_version(CTX(p));
+}
+
+static bool wants_requested_run(const void *p)
+{
+    return may_run(CTX(p)) && CTX(p)->run_now;
+}
+
+static bool wants_run_for_config(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    char inputs[RCO_SHA256_HEX];
+    if (!may_run(c))
+        return false;
+    if (!c->newest)
+        return !rco_streq(c->next.last_run.snapshot_hash, c->resolution.inputs);
+    rco_resolved_inputs(&c->newest->spec.snapshot, inputs);
+    return !rco_streq(inputs, c->resolution.inputs);
+}
+
+static bool wants_resumed_run(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return may_run(c) && !c->current && c->next.has_last_run &&
+           c->next.last_run.state != RCO_RUN_STATE_APPLIED &&
+           c->next.last_run.state != RCO_RUN_STATE_FAILED &&
+           rco_streq(c->next.last_run.reason, RCO_REASON_SUSPENDED);
+}
+
+static bool retry_is_due(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return may_run(c) && !c->current && c->next.has_failure && c->next.failure.next_attempt_at &&
+           c->now >= c->next.failure.next_attempt_at;
+}
+
+static void create_run(void *p)
+{
+    rco_depspec_create_run(CTX(p), rco_depspec_next_number(CTX(p)));
+}
+
+/* ---- what the newest run means ---- */
+
+static bool awaits_decision(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return c->current && c->current == c->newest &&
+           c->current->status.state == RCO_RUN_STATE_AWAITING_APPROVAL;
+}
+
+static void report_awaiting(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    const char *message =
+        rco_message(c->a,
+                    "run %s of version %lld awaits an approval, which this version of the operator "
+                    "cannot record; the plan is in the run's status",
+                    c->current->metadata.name, (long long)c->next.version);
+    set_standing(c, true);
+    rco_conditions_ready(&c->conditions, "AwaitingDecision", message);
+    if (c->spec->spec.wait_policy == RCO_DEPSPEC_WAIT_POLICY_BLOCK) {
+        rco_conditions_set(&c->conditions, "Ready", "Unknown", "AwaitingDecision", message);
+        rco_conditions_set(&c->conditions, "Reconciling", "True", "AwaitingDecision", message);
+    }
+    rco_conditions_set(&c->conditions, "AwaitingDecision", "True", "ApprovalUnavailable", message);
+    rco_depspec_commit(c);
+}
+
+static bool is_running(const void *p)
+{
+    return CTX(p)->current != NULL;
+}
+
+/* The same text from the first state of a run to its last: each change would be a write. */
+static void report_running(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    set_standing(c, false);
+    rco_conditions_progressing(&c->conditions, "Progressing",
+                               rco_message(c->a, "version %lld: run %s is under way",
+                                           (long long)c->current->spec.specification_version,
+                                           c->current->metadata.name));
+    rco_depspec_commit(c);
+}
+
+static const char *failure_message(const struct rco_depspec_ctx *c)
+{
+    for (size_t i = 0; i < c->n_runs; i++)
+        if (rco_streq(c->runs[i]->metadata.uid, c->next.last_run.uid))
+            return rco_str_or_empty(c->runs[i]->status.failure.message);
+    return "";
+}
+
+static bool retry_is_waited_for(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return c->next.has_failure && c->next.failure.next_attempt_at > c->now && may_run(c);
+}
+
+static void report_retry(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    char at[RCO_TIME_STR_MAX];
+    rco_wall_format(c->next.failure.next_attempt_at, at);
+    not_ready(c, rco_failure_class_name(c->next.failure.class), "ProgressingWithRetry",
+              rco_message(c->a, "run %s failed: %s; a new run is made at %s", c->next.last_run.name,
+                          failure_message(c), at));
+    rco_plan_requeue(c->plan, (c->next.failure.next_attempt_at - c->now) * 1000);
+}
+
+static bool has_failed(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return c->next.has_last_run && c->next.last_run.state == RCO_RUN_STATE_FAILED;
+}
+
+static void report_failed(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    const char *reason = rco_streq(c->next.last_run.reason, RCO_REASON_STACK_CLAIMED)
+                             ? RCO_REASON_STACK_CLAIMED
+                             : rco_failure_class_name(c->next.failure.class);
+    stall(c, rco_or(reason, "Failed"),
+          rco_message(c->a, "run %s failed (%s): %s; %s", c->next.last_run.name,
+                      rco_failure_class_name(c->next.failure.class), failure_message(c),
+                      rco_failure_advice(c->next.failure.class)));
+}
+
+static bool was_stopped(const void *p)
+{
+    return CTX(p)->next.has_last_run && !is_applied(CTX(p));
+}
+
+static void report_stopped(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    stall(c, rco_run_state_name(c->next.last_run.state),
+          rco_message(c->a,
+                      "run %s of version %lld was %s (%s); a change of the specification or the "
+                      "annotation %s starts a new one",
+                      c->next.last_run.name, (long long)c->next.last_run.version,
+                      c->next.last_run.state == RCO_RUN_STATE_REJECTED ? "rejected" : "cancelled",
+                      rco_or(c->next.last_run.reason, "no reason recorded"),
+                      RCO_ANNOTATION_RUN_NOW));
+}
+
+static void report_applied(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    set_standing(c, false);
+    rco_conditions_ready(&c->conditions, "Succeeded", applied_message(c));
+    rco_depspec_commit(c);
+}
+
+static const struct rco_row rows[] = {
+    {"gone", "the specification is gone", "nothing", is_gone, NULL},
+    {"deletion-run", "being deleted, one of its runs has not ended",
+     "wait; runs cancel themselves, one that applies goes on", deletion_waits_for_run, wait_for_run},
+    {"deletion-engine", "being deleted, an engine on its stack has not ended", "wait",
+     deletion_waits_for_engine, wait_for_engine},
+    {"deletion-claims", "being deleted, it holds stack claims", "delete the claims", holds_claims,
+     release_claims},
+    {"deletion-released", "being deleted, nothing is left to wait for",
+     "finalizer removed; what was deployed stays", may_be_released, release},
+    {"deletion-wait", "being deleted, our finalizer is gone", "nothing", is_leaving, NULL},
+    {"finalizer", "our finalizer is missing", "add it", lacks_finalizer, add_finalizer},
+    {"history", "more finished runs that applied nothing than the limit", "delete the oldest",
+     has_surplus, prune},
+    {"run-foreign", "something else stands under the name of the next run",
+     "Stalled(ForeignObject), again in a minute", run_is_foreign, report_foreign},
+    {"run-refused", "the API server refused the next run", "Stalled(RunRefused), again in a minute",
+     run_was_refused, report_refused},
+    {"refused", "tenant, program, repository, Secret or a field cannot be used",
+     "Stalled with the reason; no run", is_refused, refuse},
+    {"missing", "Tenant, Environment or ConfigMap is missing or not ready",
+     "Ready=False(ReferenceMissing...), goes on by itself; no run", is_missing, wait_for_reference},
+    {"suspended", "suspended (itself or its tenant), no run under way", "condition Suspended; no run",
+     is_suspended, rest_suspended},
+    {"run-first", "no run of this version", "create run number 1", wants_first_run, create_run},
+    {"run-now", "the annotation run-now has a value no run carries", "create the next run",
+     wants_requested_run, create_run},
+    {"run-config", "what the newest run acts on differs (a referenced ConfigMap changed)",
+     "create the next run", wants_run_for_config, create_run},
+    {"run-resumed", "the newest run was stopped by suspend, which was taken back",
+     "create the next run", wants_resumed_run, create_run},
+    {"run-retry", "the time of the next attempt has come", "create the next run", retry_is_due,
+     create_run},
+    {"awaiting", "the newest run awaits an approval", "AwaitingDecision; Ready unless waitPolicy Block",
+     awaits_decision, report_awaiting},
+    {"running", "a run has not ended", "Reconciling", is_running, report_running},
+    {"retry-waits", "the newest run failed and is tried again later",
+     "Ready=False, Reconciling(ProgressingWithRetry)", retry_is_waited_for, report_retry},
+    {"failed", "the newest run failed", "Stalled with the failure class", has_failed, report_failed},
+    {"stopped", "the newest run was cancelled or rejected", "Stalled(Cancelled or Rejected)",
+     was_stopped, report_stopped},
+    {"applied", "the newest run applied this version", "Ready", NULL, report_applied},
+};
+
+static const struct rco_table table = {"deployment", rows, RCO_ARRAY_LEN(rows)};
+
+void rco_depspec_decide(const void *snapshot, rco_wall now, struct rco_plan *plan)
+{
+    const struct rco_depspec_observed *o = snapshot;
+    struct rco_depspec_ctx c = {.o = o, .plan = plan};
+    if (o->spec)
+        rco_depspec_ctx_init(&c, o, now, plan);
+    plan->row = rco_table_run(&table, &c);
+}
+
+const struct rco_table *rco_depspec_table(void)
+{
+    return &table;
+}
+
+void rco_depspec_print_rows(struct rco_buf *out)
+{
+    rco_table_print(&table, out);
+}
