@@ -75,6 +75,11 @@ int rco_words_parse(const char *const *words, const char *word);
 RCO_MUST_CHECK int rco_codec_decode(const struct rco_schema *schema, const char *json, size_t n,
                                     struct rco_arena *a, void *obj, struct rco_error *err);
 
+/* The same, but a field that SCHEMA does not know is an error that names it: for what people write. */
+RCO_MUST_CHECK int rco_codec_decode_strict(const struct rco_schema *schema, const char *json,
+                                           size_t n, struct rco_arena *a, void *obj,
+                                           struct rco_error *err);
+
 /* Appends OBJ as a JSON object; absent fields are left out. Field order is schema order. */
 void rco_codec_encode(const struct rco_schema *schema, const void *obj, struct rco_buf *out);
 

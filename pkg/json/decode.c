@@ -22,6 +22,7 @@ struct decoder {
     struct rco_arena *a;
     char *pool; /* strings are cut from here: the arena would align each */
     size_t pool_left;
+    bool strict; /* unknown fields are errors */
     size_t n_steps;
     struct step steps[RCO_JSON_MAX_DEPTH + 1]; /* where we are, for messages */
 };
@@ -343,6 +344,13 @@ static int decode_member(struct decoder *d, const struct rco_schema *schema, siz
     return 0;
 }
 
+static int refuse_unknown(struct decoder *d, struct rco_span key)
+{
+    d->steps[d->n_steps++] =
+        (struct step){.name = rco_arena_strndup(d->a, key.p, key.n), .index = NO_INDEX};
+    return rco_scan_fail(&d->s, "is not a known field");
+}
+
 static int decode_struct(struct decoder *d, const struct rco_schema *schema, void *obj)
 {
     if (rco_scan_expect(&d->s, '{', "wants an object") < 0)
@@ -361,6 +369,8 @@ static int decode_struct(struct decoder *d, const struct rco_schema *schema, voi
         }
         size_t i = find_field(schema, key, next);
         if (i == schema->n_fields) {
+            if (d->strict)
+                return refuse_unknown(d, key);
             if (rco_scan_value(&d->s, NULL) < 0)
                 return -1;
             continue;
@@ -390,17 +400,30 @@ static int report(struct decoder *d, const struct rco_schema *schema, struct rco
                          (size_t)(d->s.p - d->s.start), (size_t)(d->s.end - d->s.start));
 }
 
-int rco_codec_decode(const struct rco_schema *schema, const char *json, size_t n,
-                     struct rco_arena *a, void *obj, struct rco_error *err)
+static int decode_span(const struct rco_schema *schema, struct rco_span text, struct rco_arena *a,
+                            bool strict, void *obj, struct rco_error *err)
 {
     struct decoder d;
-    rco_scan_init(&d.s, json, n, RCO_JSON_MAX_DEPTH);
+    rco_scan_init(&d.s, text.p, text.n, RCO_JSON_MAX_DEPTH);
     d.a = a;
     d.pool = NULL;
     d.pool_left = 0;
+    d.strict = strict;
     d.n_steps = 0;
     memset(obj, 0, schema->size);
     if (decode_struct(&d, schema, obj) < 0 || rco_scan_finish(&d.s) < 0)
         return report(&d, schema, err);
     return 0;
+}
+
+int rco_codec_decode(const struct rco_schema *schema, const char *json, size_t n,
+                     struct rco_arena *a, void *obj, struct rco_error *err)
+{
+    return decode_span(schema, (struct rco_span){.p = json, .n = n}, a, false, obj, err);
+}
+
+int rco_codec_decode_strict(const struct rco_schema *schema, const char *json, size_t n,
+                            struct rco_arena *a, void *obj, struct rco_error *err)
+{
+    return decode_span(schema, (struct rco_span){.p = json, .n = n}, a, true, obj, err);
 }
