@@ -3,6 +3,8 @@
 #include "api/zz_generated_types.h"
 #include "plan/plan.h"
 
+#include <string.h>
+
 const char *rco_namespace_tenant(const struct rco_namespace *ns,
                                  const struct rco_decide_config *config)
 {
@@ -24,6 +26,16 @@ const struct rco_outcome *rco_outcome_find(const struct rco_outcome *items, size
         if (items[i].kind == kind && rco_streq(items[i].name, name))
             return &items[i];
     return NULL;
+}
+
+int64_t rco_run_number(const char *name)
+{
+    const char *dash = name ? strrchr(name, '-') : NULL;
+    if (!dash || !dash[1] || dash[2] < '1' || dash[2] > '9')
+        return 0;
+    struct rco_error err = RCO_ERROR_INIT;
+    int64_t n;
+    return rco_parse_int64(dash + 2, &n, &err) == 0 ? n : 0;
 }
 
 const char *rco_or(const char *value, const char *fallback)

@@ -44,6 +44,9 @@ bool rco_namespace_is_unlabelled(const struct rco_namespace *ns);
 const struct rco_outcome *rco_outcome_find(const struct rco_outcome *items, size_t n,
                                            enum rco_kind kind, const char *name);
 
+/* The number at the end of a run's name (`...-b3`); 0 when NAME is not such a name. */
+int64_t rco_run_number(const char *name);
+
 /* VALUE, or FALLBACK when it is NULL or "". */
 const char *rco_or(const char *value, const char *fallback);
 /* VALUE, or FALLBACK when it is 0. */

@@ -1,8 +1,8 @@
 #include "decide/deployment.h"
 
 #include "decide/deployment_facts.h"
-#include "decide/failures.h"
 #include "decide/table.h"
+#include "pulumi/failure.h"
 
 #define RETRY_NS (60 * RCO_NS_PER_S)
 #define PRUNE_MAX 5 /* runs deleted by one decision */
@@ -461,7 +461,7 @@ static void report_failed(void *p)
     stall(c, rco_or(reason, "Failed"),
           rco_message(c->a, "run %s failed (%s): %s; %s", c->next.last_run.name,
                       rco_failure_class_name(c->next.failure.class), failure_message(c),
-                      rco_failure_advice(c->next.failure.class)));
+                      rco_fail_row(c->next.failure.class)->remedy));
 }
 
 static bool was_stopped(const void *p)

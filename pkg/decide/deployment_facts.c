@@ -1,12 +1,10 @@
 #include "decide/deployment_facts.h"
 
 #include "api/names.h"
+#include "pulumi/failure.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Waits before a run that failed for a missing Secret is tried again; the last one repeats. */
-static const int64_t retry_minutes[] = {1, 5, 15, 60};
 
 static int compare_runs(const void *x, const void *y)
 {
@@ -15,7 +13,7 @@ static int compare_runs(const void *x, const void *y)
     int64_t va = a->spec.specification_version, vb = b->spec.specification_version;
     if (va != vb)
         return va < vb ? -1 : 1;
-    int64_t na = rco_name_run_number(a->metadata.name), nb = rco_name_run_number(b->metadata.name);
+    int64_t na = rco_run_number(a->metadata.name), nb = rco_run_number(b->metadata.name);
     return na < nb ? -1 : na > nb;
 }
 
@@ -100,13 +98,10 @@ static void absorb_failure(struct rco_depspec_ctx *c, const struct rco_run *run,
                     same_class(old->failure.class, f.class);
     f.attempts = in_a_row ? old->failure.attempts + 1 : 1;
     rco_wall ended = rco_or_int(run->status.completed_at, c->now);
-    if (rco_streq(run->status.reason, RCO_REASON_MISSING_SECRET)) {
-        size_t i = (size_t)f.attempts - 1;
-        size_t last = RCO_ARRAY_LEN(retry_minutes) - 1;
-        f.next_attempt_at = ended + retry_minutes[i < last ? i : last] * 60 * RCO_US_PER_S;
-    } else if (is_stale_class(f.class) && f.attempts == 1) {
-        f.next_attempt_at = ended; /* one new run, never a loop */
-    }
+    int64_t delay = rco_fail_delay(f.class, f.attempts);
+    if (delay >= 0 &&
+        (is_stale_class(f.class) || rco_streq(run->status.reason, RCO_REASON_MISSING_SECRET)))
+        f.next_attempt_at = ended + delay * RCO_US_PER_S;
     c->next.failure = f;
     c->next.has_failure = true;
 }
@@ -120,7 +115,7 @@ static void absorb_last(struct rco_depspec_ctx *c)
             run = c->runs[i];
     if (!run)
         return;
-    int64_t number = rco_name_run_number(run->metadata.name);
+    int64_t number = rco_run_number(run->metadata.name);
     const struct rco_depspec_last_run *old = &c->spec->status.last_run;
     if (c->spec->status.has_last_run &&
         (rco_streq(old->uid, run->metadata.uid) || old->version > run->spec.specification_version ||
@@ -208,7 +203,7 @@ int64_t rco_depspec_next_number(const struct rco_depspec_ctx *c)
 {
     int64_t number = 0;
     if (c->newest && c->newest->spec.specification_version == c->next.version)
-        number = rco_name_run_number(c->newest->metadata.name);
+        number = rco_run_number(c->newest->metadata.name);
     if (c->next.has_last_run && c->next.last_run.version == c->next.version &&
         c->next.last_run.number > number)
         number = c->next.last_run.number;

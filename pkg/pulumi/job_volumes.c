@@ -186,12 +186,17 @@ static void write_secrets(const struct source *src)
     end_projected(src);
 }
 
+static size_t chunks_of(int64_t size)
+{
+    return size <= 0 ? 0 : ((size_t)size + RCO_CHUNK_SIZE - 1) / RCO_CHUNK_SIZE;
+}
+
 static void write_plan(const struct source *src)
 {
     const struct rco_artifact *plan = &src->run->status.plan_receipt.artifact;
     char path[24], name[RCO_NAME_SIZE];
     begin_projected(src);
-    for (size_t i = 0; i < rco_artifact_chunks(plan->size); i++) {
+    for (size_t i = 0; i < chunks_of(plan->size); i++) {
         rco_name_chunk(src->run->metadata.uid, "plan", "plan", i, plan->digest, name);
         write_projection(src, "secret", name, "data", number(i, path));
     }
