@@ -8,11 +8,15 @@
 #include "runtime/gate.h"
 #include "runtime/recorder.h"
 
+/* A write must be over before a lease that was nearly over when it began could expire: lease - renew of the
+ * defaults (A93). */
+#define RCO_WRITE_DEADLINE_NS (10 * RCO_NS_PER_S)
+
 enum rco_execution_result {
     RCO_EXECUTION_DONE,     /* every action was acknowledged */
     RCO_EXECUTION_CONFLICT, /* 409, 404 on patch or delete: the cache is behind, decide again soon */
     RCO_EXECUTION_RETRY,    /* transient or ambiguous: again with backoff, after reading back */
-    RCO_EXECUTION_REFUSED,  /* 403 or 422 on a create: an outcome for the next observe, soon */
+    RCO_EXECUTION_REFUSED,  /* a create was refused, or its name is taken: an outcome for the next observe */
     RCO_EXECUTION_TERMINAL, /* 4xx that repeating cannot help */
     RCO_EXECUTION_FENCED    /* not leader, or the lease is nearly over: nothing more was written */
 };
@@ -28,6 +32,8 @@ struct rco_executor_options {
     bool (*may_write)(void *ctx);
     /* A deferred reply whose writes were acknowledged. */
     void (*reply)(void *ctx, uint64_t mailbox, int http_status, const char *body, size_t n);
+    /* Whether the caches will show the object META of KIND, so that the key waits for it (A78). NULL = yes. */
+    bool (*watched)(void *ctx, enum rco_kind kind, const struct rco_meta *meta);
     /* Each write's result, for metrics; CODE "" = success. */
     void (*wrote)(void *ctx, enum rco_action_type type, enum rco_kind kind, const char *code);
     void *ctx;

@@ -16,6 +16,7 @@
 #define RCO_EVENT_REFRESH_NS (60 * RCO_NS_PER_S)   /* a repeat is written at most so often */
 #define RCO_EVENT_IN_FLIGHT_MAX 2
 #define RCO_EVENT_ATTEMPTS_MAX 5
+#define RCO_EVENT_RETRY_NS (10 * RCO_NS_PER_S)
 
 struct rco_occurrence {
     enum rco_kind kind;
