@@ -148,6 +148,13 @@ check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated fil
 bench: $(BENCH_BIN) ## prints the numbers
 	@test/bench/run $(B)
 
+# --- a real cluster --------------------------------------------------------------------------
+.PHONY: demo demo-down
+demo: ## the main job on a one-node Kubernetes that it sets up itself (root, Debian 12)
+	@hack/demo/up.sh
+demo-down: ## takes the demo's cluster away
+	@hack/demo/down.sh
+
 # --- fuzzing (clang) -------------------------------------------------------------------------
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS (default 20)
