@@ -219,7 +219,6 @@ static void make_manager(struct program *p)
         .metrics = p->metrics,
         .election = o->leader_elect ? &election : NULL,
         .instance = p->env->pod_name ? p->env->pod_name : p->env->host_name,
-        .operator_ns = o->ns,
         .reply = on_reply,
         .leading = on_leading,
         .failed = on_failed,

@@ -7,6 +7,7 @@
 #include "decide/run.h"
 #include "observe.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

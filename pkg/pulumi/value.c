@@ -119,7 +119,7 @@ static int parse_escape(struct parser *p, char *out, size_t *n)
         return invalid(p, "the text ends within a string");
     char c = p->text[p->pos + 1];
     if (c == 'u') {
-        unsigned cp;
+        unsigned cp = 0;
         if (parse_unicode(p, &cp) < 0)
             return -1;
         *n += put_utf8(out + *n, cp);
