@@ -32,7 +32,6 @@ struct rco_manager_options {
     const struct rco_elector_options *election; /* NULL = no election: leads at once. loop, client and
                                                  * handler of it are ignored */
     const char *instance;    /* pod name, for events */
-    const char *operator_ns; /* events about cluster-scoped objects */
     /* Answers a waiting gateway exchange. */
     void (*reply)(void *ctx, uint64_t mailbox, int http_status, const char *body, size_t n);
     /* We lead and all caches are synced: reconciling begins. May be NULL. */

@@ -96,6 +96,16 @@ void rco_metrics_on_collect(struct rco_metrics *m, void (*fn)(void *ctx), void *
     m->collectors[m->n_collectors++].ctx = ctx;
 }
 
+void rco_metrics_off_collect(struct rco_metrics *m, const void *ctx)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->n_collectors; i++)
+        if (m->collectors[i].ctx != ctx)
+            m->collectors[kept++] = m->collectors[i];
+    m->n_collectors = kept;
+}
+
 static void key_of(const struct rco_metric *f, const char *const *values, struct rco_buf *out)
 {
     for (size_t i = 0; i < f->n_labels; i++) {

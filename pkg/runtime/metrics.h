@@ -30,6 +30,8 @@ void rco_metrics_free(struct rco_metrics *m);
 struct rco_metric *rco_metrics_add(struct rco_metrics *m, const struct rco_metric_spec *spec);
 /* Called before each exposition, to set gauges. */
 void rco_metrics_on_collect(struct rco_metrics *m, void (*fn)(void *ctx), void *ctx);
+/* Forgets the collect functions of CTX, which is about to be freed. */
+void rco_metrics_off_collect(struct rco_metrics *m, const void *ctx);
 
 /* The series of VALUES (as many as labels; NULL counts as ""), made at need; lives as long as the
  * registry, so it may be kept. */

@@ -42,7 +42,7 @@ struct pending {
 
 struct rco_recorder {
     struct rco_recorder_options options;
-    char *controller, *instance, *default_ns;
+    char *controller, *instance;
     struct rco_map series;
     struct series recent; /* ring head */
     struct rco_map buckets;
@@ -320,7 +320,7 @@ static struct series *series_new(struct rco_recorder *r, const char *key,
     rco_buf_adds(&name, hex);
     s->key = rco_strdup(key);
     s->name = rco_buf_take(&name);
-    s->ns = rco_strdup(rco_str_empty(o->ns) ? r->default_ns : o->ns);
+    s->ns = rco_strdup(rco_str_empty(o->ns) ? "default" : o->ns);
     s->count = 1;
     s->last = s->written = now;
     rco_map_set(&r->series, key, s);
@@ -377,7 +377,6 @@ struct rco_recorder *rco_recorder_new(const struct rco_recorder_options *options
     r->controller = rco_strdup(options->controller);
     r->instance = rco_strdup(rco_str_empty(options->instance) ? options->controller
                                                               : options->instance);
-    r->default_ns = rco_strdup(rco_str_empty(options->default_ns) ? "default" : options->default_ns);
     RING_INIT(&r->recent);
     RING_INIT(&r->recent_buckets);
     r->flying.flying_prev = r->flying.flying_next = &r->flying;
@@ -408,7 +407,6 @@ void rco_recorder_free(struct rco_recorder *r)
     rco_map_release(&r->buckets);
     free(r->controller);
     free(r->instance);
-    free(r->default_ns);
     free(r);
 }
 

@@ -20,7 +20,8 @@
 
 struct rco_occurrence {
     enum rco_kind kind;
-    const char *ns, *name, *uid; /* the object it is about; ns NULL = cluster scope */
+    const char *ns, *name, *uid; /* the object it is about; ns NULL = cluster scope: the Event then stands in
+                                  * namespace default, the only one that the API server accepts */
     const char *type;            /* "Normal" or "Warning" */
     const char *reason;          /* CamelCase */
     const char *note;            /* cut at RCO_EVENT_NOTE_MAX */
@@ -32,7 +33,6 @@ struct rco_recorder_options {
     struct rco_kube_client *client;
     const char *controller; /* reportingController, "runtimecloud.io/controller" */
     const char *instance;   /* reportingInstance: the pod's name */
-    const char *default_ns; /* events about cluster-scoped objects go here */
 };
 
 struct rco_recorder_counters {

@@ -12,19 +12,6 @@
 #define BAD_KEYS_MAX 1000 /* undecodable objects that are remembered */
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"
 
-/* --- gate --- */
-
-struct waiter {
-    struct waiter *next;
-    struct rco_reflector *reflector;
-};
-
-struct rco_list_gate {
-    struct rco_timer *timer;
-    struct waiter *first, **tail;
-    struct rco_reflector *holder;
-};
-
 /* What may happen to the machine. */
 enum input {
     IN_START,
@@ -46,7 +33,7 @@ struct rco_reflector {
     enum rco_reflector_state state;
     struct rco_timer *timer;
     struct rco_stream_call *call;
-    struct waiter waiter;
+    struct rco_list_waiter waiter;
     bool synced;
     bool no_streaming;   /* streaming lists do not end here: remembered for good (A25) */
     bool classic_round;  /* classic list for this round only (A24) */
@@ -102,73 +89,23 @@ static void report(struct rco_reflector *r, const struct rco_error *err)
         r->options.handler.failed(r->options.handler.ctx, r->state, err);
 }
 
-/* --- gate --- */
-
-static void on_gate_timer(void *ctx)
+static void on_turn(void *ctx)
 {
-    struct rco_list_gate *g = ctx;
-    struct waiter *w = g->first;
-
-    if (g->holder || !w)
-        return;
-    g->first = w->next;
-    if (!g->first)
-        g->tail = &g->first;
-    g->holder = w->reflector;
-    step(w->reflector, IN_TURN, NULL);
-}
-
-struct rco_list_gate *rco_list_gate_new(struct rco_loop *loop)
-{
-    struct rco_list_gate *g = rco_calloc(1, sizeof(*g));
-
-    g->timer = rco_timer_new(loop, on_gate_timer, g);
-    g->tail = &g->first;
-    return g;
-}
-
-void rco_list_gate_free(struct rco_list_gate *g)
-{
-    if (!g)
-        return;
-    assert(!g->first && !g->holder);
-    rco_timer_free(g->timer);
-    free(g);
+    step(ctx, IN_TURN, NULL);
 }
 
 static void gate_enter(struct rco_reflector *r)
 {
-    struct rco_list_gate *g = r->options.gate;
-
-    if (!g) {
+    if (r->options.gate)
+        rco_list_gate_enter(r->options.gate, &r->waiter, on_turn, r);
+    else
         rco_timer_arm(r->timer, 0);
-        return;
-    }
-    r->waiter = (struct waiter){.reflector = r};
-    *g->tail = &r->waiter;
-    g->tail = &r->waiter.next;
-    if (!g->holder)
-        rco_timer_arm(g->timer, 0);
 }
 
 static void gate_leave(struct rco_reflector *r)
 {
-    struct rco_list_gate *g = r->options.gate;
-
-    if (!g)
-        return;
-    if (g->holder == r)
-        g->holder = NULL;
-    for (struct waiter **at = &g->first; *at; at = &(*at)->next) {
-        if (*at == &r->waiter) {
-            *at = r->waiter.next;
-            if (g->tail == &r->waiter.next)
-                g->tail = at;
-            break;
-        }
-    }
-    if (g->first && !g->holder)
-        rco_timer_arm(g->timer, 0);
+    if (r->options.gate)
+        rco_list_gate_leave(r->options.gate, &r->waiter);
 }
 
 /* --- objects --- */

@@ -5,6 +5,7 @@
 
 #include "kube/watch.h"
 #include "loop/loop.h"
+#include "runtime/list_gate.h"
 #include "runtime/store.h"
 
 #define RCO_BACKOFF_FIRST_NS (800 * RCO_NS_PER_MS) /* A19 */
@@ -12,11 +13,6 @@
 #define RCO_BACKOFF_RESET_NS (120 * RCO_NS_PER_S)
 #define RCO_SHORT_WATCH_NS (1 * RCO_NS_PER_S)   /* A17 */
 #define RCO_STREAM_STALL_NS (60 * RCO_NS_PER_S) /* A25 */
-
-/* Relists of different kinds take turns: one holder at a time, first come first served. */
-struct rco_list_gate;
-struct rco_list_gate *rco_list_gate_new(struct rco_loop *loop);
-void rco_list_gate_free(struct rco_list_gate *g);
 
 enum rco_reflector_state {
     RCO_REFLECTOR_STOPPED,
