@@ -1,0 +1,381 @@
+#include "http/server_internal.h"
+
+#include "base/str.h"
+#include "http/reply.h"
+
+#include <assert.h>
+#include <openssl/err.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define WRITE_CHUNK (16 * 1024) /* one TLS record */
+
+/* One request after another: what comes behind a request under way waits in `pending`. */
+enum connection_state {
+    CONNECTION_IDLE,      /* no byte of a request yet; includes the TLS handshake */
+    CONNECTION_READING,   /* a request is coming in */
+    CONNECTION_HANDLING,  /* the handler has it */
+    CONNECTION_REPLYING,  /* the answer is going out */
+    CONNECTION_LINGERING, /* the last answer is out: reading and dropping until the peer closes, because
+                           * closing with unread bytes would make the kernel destroy the answer */
+};
+
+struct rco_exchange {
+    struct connection *connection; /* NULL when it is gone */
+    void *data;
+    bool telling; /* `gone` is running */
+};
+
+struct connection {
+    struct rco_listener *listener;
+    struct connection *prev, *next;
+    struct lws *wsi;
+    enum connection_state state;
+    struct rco_timer *timer; /* the deadline of the state */
+    struct rco_request_parser *parser;
+    struct rco_exchange *exchange; /* in HANDLING */
+    struct rco_buf pending;
+    struct rco_buf out; /* begins with LWS_PRE bytes of room */
+    size_t sent;        /* bytes of `out` written, with that room */
+    size_t dropped;     /* bytes read while lingering */
+    bool continuing;    /* `out` is a 100 Continue, the request still comes in */
+    bool close_after;   /* linger after this reply */
+    bool paused;        /* lws holds unsent bytes: it would spin on incoming ones */
+    bool used;          /* something was read: the handshake is over */
+};
+
+static void start_state(struct connection *c, enum connection_state state, int64_t deadline_ns)
+{
+    c->state = state;
+    rco_timer_arm(c->timer, deadline_ns);
+}
+
+static bool must_close(const struct connection *c)
+{
+    return !rco_request_parser_keep_alive(c->parser) || c->listener->server->draining;
+}
+
+/* --- replies -------------------------------------------------------------------------------- */
+
+static void begin_out(struct connection *c)
+{
+    static const char room[LWS_PRE];
+
+    if (c->out.len == 0) {
+        rco_buf_add(&c->out, room, sizeof room);
+        c->sent = sizeof room;
+    }
+}
+
+static void send_reply(struct connection *c, struct rco_reply *reply, const char *body, bool is_head)
+{
+    reply->close = c->close_after;
+    reply->now = rco_loop_wall(c->listener->server->loop);
+    begin_out(c);
+    rco_reply_head(&c->out, reply);
+    if (!is_head && reply->status != 204)
+        rco_buf_add(&c->out, body, reply->body_len);
+    c->continuing = false;
+    start_state(c, CONNECTION_REPLYING, c->listener->idle_ns);
+    lws_callback_on_writable(c->wsi);
+}
+
+/* Answers on our own account and closes. */
+static void refuse(struct connection *c, int status, const char *reason)
+{
+    rco_autobuf body = RCO_BUF_INIT;
+    struct rco_reply reply = {.status = status, .content_type = "text/plain"};
+
+    rco_buf_addf(&body, "%s\n", reason);
+    reply.body_len = body.len;
+    reply.retry_after_s = status == 503 ? 1 : 0;
+    c->close_after = true;
+    send_reply(c, &reply, rco_buf_str(&body), rco_request_parser_is_head(c->parser));
+}
+
+void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *content_type,
+                        const char *body, size_t n, int retry_after_s)
+{
+    struct connection *c = exchange->connection;
+    struct rco_reply reply = {.status = status,
+                              .content_type = content_type,
+                              .body_len = n,
+                              .retry_after_s = retry_after_s};
+
+    if (exchange->telling)
+        return; /* the peer is gone; the exchange is freed by the caller of `gone` */
+    free(exchange);
+    if (!c)
+        return;
+    assert(c->state == CONNECTION_HANDLING);
+    c->exchange = NULL;
+    c->close_after = must_close(c);
+    send_reply(c, &reply, body, rco_request_parser_is_head(c->parser));
+}
+
+void rco_exchange_set_data(struct rco_exchange *exchange, void *data)
+{
+    exchange->data = data;
+}
+
+void *rco_exchange_data(const struct rco_exchange *exchange)
+{
+    return exchange->data;
+}
+
+/* The exchange will not be answered by the handler any more. A handler without `gone` cannot know that and
+ * frees the exchange with its reply. */
+static void abandon(struct connection *c)
+{
+    const struct rco_server_handler *handler = &c->listener->handler;
+    struct rco_exchange *exchange = c->exchange;
+
+    if (!exchange)
+        return;
+    c->exchange = NULL;
+    exchange->connection = NULL;
+    if (!handler->gone)
+        return;
+    exchange->telling = true;
+    handler->gone(handler->ctx, exchange);
+    free(exchange);
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static void dispatch(struct connection *c)
+{
+    const struct rco_server_handler *handler = &c->listener->handler;
+    struct rco_server_request request;
+
+    c->exchange = rco_calloc(1, sizeof *c->exchange);
+    c->exchange->connection = c;
+    start_state(c, CONNECTION_HANDLING, c->listener->reply_ns);
+    rco_request_parser_get(c->parser, &request);
+    handler->request(handler->ctx, c->exchange, &request);
+}
+
+static void send_continue(struct connection *c)
+{
+    begin_out(c);
+    rco_buf_adds(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+    c->continuing = true;
+    lws_callback_on_writable(c->wsi);
+}
+
+static int keep_pending(struct connection *c, const char *bytes, size_t n)
+{
+    struct rco_error ignored = RCO_ERROR_INIT;
+
+    return n == 0 ? 0 : rco_buf_add_capped(&c->pending, bytes, n, RCO_SERVER_PIPELINE_MAX, &ignored);
+}
+
+/* Bytes while a request may begin or go on. */
+static int take(struct connection *c, const char *bytes, size_t n)
+{
+    const char *reason;
+    size_t used;
+    int status;
+
+    if (c->state == CONNECTION_IDLE)
+        start_state(c, CONNECTION_READING, c->listener->idle_ns);
+    switch (rco_request_parser_feed(c->parser, bytes, n, &used)) {
+    case RCO_PARSE_MORE:
+        if (rco_request_parser_take_expectation(c->parser))
+            send_continue(c);
+        return 0;
+    case RCO_PARSE_COMPLETE:
+        /* Before the handler runs: it may reply at once. */
+        if (keep_pending(c, bytes + used, n - used) != 0)
+            return -1;
+        dispatch(c);
+        return 0;
+    case RCO_PARSE_REFUSED:
+        status = rco_request_parser_refusal(c->parser, &reason);
+        refuse(c, status, reason);
+        return 0;
+    }
+    return -1;
+}
+
+int rco_connection_read(struct connection *c, const char *bytes, size_t n)
+{
+    if (!c->used) {
+        c->used = true;
+        /* lws left a timer of its own running after the handshake. */
+        lws_set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
+    }
+    switch (c->state) {
+    case CONNECTION_IDLE:
+    case CONNECTION_READING:
+        return take(c, bytes, n);
+    case CONNECTION_HANDLING:
+        return keep_pending(c, bytes, n);
+    case CONNECTION_REPLYING:
+        if (!c->close_after)
+            return keep_pending(c, bytes, n);
+        c->dropped += n;
+        return c->dropped > RCO_SERVER_DRAIN_MAX ? -1 : 0;
+    case CONNECTION_LINGERING:
+        c->dropped += n;
+        return c->dropped > RCO_SERVER_DRAIN_MAX ? -1 : 0;
+    }
+    return -1;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+/* No more from us: the peer sees the end after the reply, we go on reading. */
+static void linger(struct connection *c)
+{
+    int64_t ns = RCO_SERVER_LINGER_NS;
+    SSL *ssl = lws_get_ssl(c->wsi);
+
+    if (c->listener->idle_ns < ns)
+        ns = c->listener->idle_ns;
+    start_state(c, CONNECTION_LINGERING, ns);
+    if (ssl) {
+        ERR_clear_error();
+        SSL_shutdown(ssl);
+        ERR_clear_error();
+    }
+    shutdown(lws_get_socket_fd(c->wsi), SHUT_WR);
+}
+
+static int out_complete(struct connection *c)
+{
+    struct rco_buf pending;
+    int rc;
+
+    rco_buf_release(&c->out);
+    if (c->continuing) {
+        c->continuing = false;
+        return 0;
+    }
+    if (c->close_after) {
+        rco_request_parser_next(c->parser);
+        linger(c);
+        return 0;
+    }
+    rco_request_parser_next(c->parser);
+    start_state(c, CONNECTION_IDLE, c->listener->idle_ns);
+    if (c->pending.len == 0)
+        return 0;
+    pending = c->pending;
+    c->pending = RCO_BUF_INIT;
+    rc = take(c, pending.data, pending.len);
+    rco_buf_release(&pending);
+    return rc;
+}
+
+/* While lws holds bytes that the socket did not take, it serves a readable socket by returning at once:
+ * with a peer that sends and does not read that is an endless loop. */
+static void pause_reading(struct connection *c, bool pause)
+{
+    if (c->paused == pause)
+        return;
+    c->paused = pause;
+    lws_rx_flow_control(c->wsi, pause ? 0 : 1);
+}
+
+int rco_connection_write(struct connection *c)
+{
+    size_t n = c->out.len - c->sent;
+
+    if (c->out.len == 0)
+        return 0;
+    if (n > 0) {
+        n = n < WRITE_CHUNK ? n : WRITE_CHUNK;
+        if (lws_write(c->wsi, (unsigned char *)c->out.data + c->sent, n, LWS_WRITE_RAW) < 0)
+            return -1;
+        c->sent += n;
+        if (c->state == CONNECTION_REPLYING)
+            rco_timer_arm(c->timer, c->listener->idle_ns); /* it moves on */
+    }
+    pause_reading(c, lws_partial_buffered(c->wsi));
+    if (c->sent < c->out.len || c->paused) {
+        lws_callback_on_writable(c->wsi);
+        return 0;
+    }
+    return out_complete(c);
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static void kill_connection(struct connection *c)
+{
+    lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
+}
+
+static void on_deadline(void *ctx)
+{
+    struct connection *c = ctx;
+
+    switch (c->state) {
+    case CONNECTION_READING:
+        refuse(c, 408, "the request did not come in time");
+        return;
+    case CONNECTION_HANDLING:
+        abandon(c);
+        refuse(c, 503, "no answer in time, try again");
+        return;
+    case CONNECTION_IDLE:
+    case CONNECTION_REPLYING:
+    case CONNECTION_LINGERING:
+        kill_connection(c);
+        return;
+    }
+}
+
+struct connection *rco_connection_new(struct rco_listener *listener, struct lws *wsi)
+{
+    struct connection *c = rco_calloc(1, sizeof *c);
+
+    c->listener = listener;
+    c->wsi = wsi;
+    c->timer = rco_timer_new(listener->server->loop, on_deadline, c);
+    c->parser = rco_request_parser_new(&listener->handler);
+    start_state(c, CONNECTION_IDLE, listener->idle_ns);
+    c->next = listener->connections;
+    if (c->next)
+        c->next->prev = c;
+    listener->connections = c;
+    listener->n_connections++;
+    return c;
+}
+
+void rco_connection_closed(struct connection *c)
+{
+    struct rco_listener *listener = c->listener;
+
+    abandon(c);
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        listener->connections = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    listener->n_connections--;
+    rco_timer_free(c->timer);
+    rco_request_parser_free(c->parser);
+    rco_buf_release(&c->pending);
+    rco_buf_release(&c->out);
+    free(c);
+}
+
+void rco_connection_drain_all(struct rco_listener *listener)
+{
+    for (struct connection *c = listener->connections, *next; c; c = next) {
+        next = c->next;
+        if (c->state == CONNECTION_IDLE)
+            kill_connection(c);
+        else if (c->state == CONNECTION_REPLYING && c->pending.len == 0)
+            c->close_after = true;
+    }
+}
+
+void rco_connection_kill_all(struct rco_listener *listener)
+{
+    while (listener->connections)
+        kill_connection(listener->connections);
+}
