@@ -1,5 +1,5 @@
 # What the chart's tests share: counting, and talking to a real API server by curl. Source it.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 passed=0 failed=0
@@ -8,7 +8,7 @@ ok() { passed=$((passed + 1)); }
 
 not_ok() { # NAME DETAIL
     failed=$((failed + 1))
-    printf 'FAIL %s\n%s\n' "$1" "$(sed 's/^/     /' <<<"${2-}")" >&2
+    printf 'FAIL %s\n%s\n' "$1" "     ${2-}" >&2
 }
 
 # finish: the closing line; fails if any check failed or none ran.

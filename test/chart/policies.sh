@@ -2,7 +2,7 @@
 # The chart on a real kube-apiserver, installed by Helm: what its ValidatingAdmissionPolicies refuse
 # and admit, to whom, and with which sentence; what its roles allow and what they do not.
 set -euo pipefail
-# shellcheck source=lib.sh
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 server_up

@@ -3,7 +3,7 @@
 # object refused with the sentence that tells its author what to do; immutable fields; the edges of
 # a run's state, every pair of states.
 set -euo pipefail
-# shellcheck source=lib.sh
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 server_up

@@ -2,7 +2,7 @@
 # The chart without a cluster: lint, rendering against committed golden files, byte-equal renders,
 # wrong values refused, sizes. UPDATE=1 writes the golden files anew: review their diff.
 set -euo pipefail
-# shellcheck source=lib.sh
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 helm=$("$ROOT/hack/cluster/build-tools.sh" --path helm)
