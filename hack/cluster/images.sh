@@ -8,11 +8,11 @@ set -euo pipefail
 . "$CLUSTER_DIR/lib/images.sh"
 
 need_root
-if store_has "$BASE_IMAGE"; then exit 0; fi
+if store_has "$BASE_MARK"; then exit 0; fi
 mkdir -p "$RCO_CACHE/images"
 exec 9>"$RCO_CACHE/images/.lock"
 flock 9
-if store_has "$BASE_IMAGE"; then exit 0; fi
+if store_has "$BASE_MARK"; then exit 0; fi
 
 archive=$RCO_CACHE/images/base-$BASE_VERSION.tar
 if ! [ -s "$archive" ]; then
@@ -22,7 +22,7 @@ if ! [ -s "$archive" ]; then
     # The real image has no certificates; they are only there when apt needs them to install any.
     if grep -q https: "$sources"; then include=(--include=ca-certificates); fi
     # Not debootstrap: this one follows apt's own configuration. The exclusions are what `slim` means.
-    if ! mmdebstrap --variant=minbase "${include[@]}" \
+    if ! mmdebstrap --format=tar --variant=minbase "${include[@]}" \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
         bookworm "$archive.new" "$sources" >"$RCO_CACHE/images/base.log" 2>&1; then
@@ -33,6 +33,8 @@ if ! [ -s "$archive" ]; then
 fi
 container=$(store_buildah from scratch)
 store_buildah add --quiet "$container" "$archive" / >/dev/null
-store_buildah config --cmd /bin/bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
+store_buildah config --cmd /bin/bash \
+    --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
 store_buildah commit --quiet --rm "$container" "$BASE_IMAGE" >/dev/null
+store_buildah tag "$BASE_IMAGE" "$BASE_MARK"
 say "$BASE_IMAGE is ready"

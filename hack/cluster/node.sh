@@ -3,7 +3,7 @@
 #
 #   node.sh exec COMMAND...            runs a command in the node's namespaces
 #   node.sh ctr ARGUMENTS...           containerd's client
-#   node.sh stop|kill|start DAEMON     SIGTERM, SIGKILL, back up again: etcd apiserver containerd
+#   node.sh stop|kill|start DAEMON     SIGTERM, SIGKILL, up again and ready: etcd apiserver containerd
 #                                      coredns controller-manager scheduler kubelet proxy
 #   node.sh info                       NAME=value lines: state, addresses, kubeconfig
 set -euo pipefail
@@ -22,7 +22,10 @@ shift
 case "$verb" in
 exec) in_node "$@" ;;
 ctr) node_ctr "$@" ;;
-start) start_daemon "${1:?$usage}" ;;
+start)
+    start_daemon "${1:?$usage}"
+    await_daemon "$1"
+    ;;
 stop) daemon_stop "$STATE" "${1:?$usage}" ;;
 kill) daemon_stop "$STATE" "${1:?$usage}" 0 ;;
 info)

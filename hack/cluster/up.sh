@@ -39,11 +39,9 @@ write_configs
 start_etcd
 start_apiserver
 start_containerd
-wait_until 30 "containerd ready" containerd_ready ||
-    daemon_fail "$STATE" containerd "containerd does not start"
+await_daemon containerd
 node_ctr images import "$pause" >/dev/null
-wait_until 60 "API server ready" apiserver_ready ||
-    daemon_fail "$STATE" apiserver "the API server does not become ready"
+await_daemon apiserver
 start_controller-manager
 start_scheduler
 start_kubelet
@@ -57,6 +55,5 @@ wait_until 90 "node ready" node_ready '{.status.conditions[?(@.type=="Ready")].s
     daemon_fail "$STATE" kubelet "node $NODE_NAME does not become ready"
 wait_until 30 "default ServiceAccount" kubectl -n default get serviceaccount default ||
     daemon_fail "$STATE" controller-manager "the controller manager does not work"
-wait_until 30 "cluster DNS" in_node curl -fsS http://127.0.0.1:8181/ready ||
-    daemon_fail "$STATE" coredns "CoreDNS does not become ready"
+for daemon in "${DAEMONS[@]}"; do await_daemon "$daemon"; done
 say "cluster '$CLUSTER_NAME' ready after $((SECONDS - began)) s: KUBECONFIG=$KUBECONFIG_ADMIN"

@@ -68,9 +68,28 @@ start_daemon() { # NAME, one of DAEMONS
     "start_$1"
 }
 
-apiserver_ready() { kubectl get --raw /readyz; }
+# await_daemon NAME: until it serves. Nothing restarts a daemon, and several end at once when one
+# that they need is not there yet as they start.
+await_daemon() {
+    wait_until 60 "$1" daemon_ready "$1" ||
+        daemon_fail "$STATE" "$1" "$1 of cluster '$CLUSTER_NAME' does not become ready"
+}
 
-containerd_ready() { node_ctr version; }
+daemon_ready() { # NAME
+    daemon_alive "$STATE" "$1" || return 1
+    case "$1" in
+    etcd) node_get http://127.0.0.1:2379/health ;;
+    apiserver) kubectl get --raw /readyz ;;
+    containerd) node_ctr version ;;
+    coredns) node_get http://127.0.0.1:8181/ready ;;
+    controller-manager) node_get https://127.0.0.1:10257/healthz ;;
+    scheduler) node_get https://127.0.0.1:10259/healthz ;;
+    kubelet) node_get http://127.0.0.1:10248/healthz ;;
+    proxy) node_get http://127.0.0.1:10256/healthz ;;
+    esac
+}
+
+node_get() { in_node curl -fsSk --max-time 2 "$1"; }
 
 # node_ctr ARGUMENTS...: containerd's client, where kubelet's images are.
 node_ctr() { in_node ctr --address "$CONTAINERD_SOCKET" --namespace k8s.io "$@"; }

@@ -2,8 +2,9 @@
 # shellcheck shell=bash disable=SC2034
 
 BASE_IMAGE=docker.io/library/debian:bookworm-slim
-# Part of the cached file's name; raise it when images.sh makes something else of it.
-BASE_VERSION=bookworm-1
+# Raise it when images.sh makes something else; the mark tells that the store has this one.
+BASE_VERSION=bookworm-2
+BASE_MARK=localhost/debian-base:$BASE_VERSION
 
 IMAGE_STORE=$RCO_CACHE/buildah
 
