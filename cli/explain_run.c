@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 
-/* A runner that takes longer than this to report anything gets a word about its pod in any case. */
 static const char *phase_word(const struct rco_run *r)
 {
     return r->status.state == RCO_RUN_STATE_APPLYING ? "apply" : "plan";
@@ -69,7 +68,7 @@ static void explain_engine(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
     const struct rco_pod *newest = NULL;
-    rco_autobuf age = RCO_BUF_INIT;
+    rco_autobuf at = RCO_BUF_INIT;
 
     for (size_t i = 0; i < x->f->n_pods; i++)
         if (!newest || x->f->pods[i]->metadata.creation > newest->metadata.creation)
@@ -77,9 +76,9 @@ static void explain_engine(struct rco_explainer *x)
     if (newest)
         explain_pod(x, newest);
     if (r->status.has_engine && r->status.engine.started_at) {
-        rco_text_age(&age, x->f->now, r->status.engine.started_at);
-        rco_explain_why(x, "the %s engine began %s ago", rco_engine_phase_name(r->status.engine.phase),
-                        rco_buf_str(&age));
+        rco_text_clock(&at, r->status.engine.started_at);
+        rco_explain_why(x, "the %s engine began at %s UTC", rco_engine_phase_name(r->status.engine.phase),
+                        rco_buf_str(&at));
     } else if (!newest) {
         rco_explain_why(x, "no pod of it could be seen yet");
     }

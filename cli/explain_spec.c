@@ -77,6 +77,20 @@ static void then_running(struct rco_explainer *x)
                         rco_failure_class_name(x->f->last->status.failure.class));
 }
 
+/* The run is known by name only: it was not read, or has gone. */
+static bool when_run_unread(const struct rco_facts *f)
+{
+    return f->spec->status.has_current_run_ref && !f->run;
+}
+
+static void then_run_unread(struct rco_explainer *x)
+{
+    const char *name = rco_str_or_empty(x->f->spec->status.current_run_ref.name);
+
+    rco_explain_set(x, RCO_HEALTH_BUSY, "Running", "run %s is under way", name);
+    rco_explain_next(x, rco_arena_printf(x->a, "kubectl runtimecloud run watch %s{flags}", name));
+}
+
 static bool when_stalled(const struct rco_facts *f)
 {
     return is_true(f, "Stalled") && !f->spec->status.has_failure;
@@ -251,6 +265,7 @@ static const struct {
     {when_deleting, then_deleting},
     {when_unobserved, then_unobserved},
     {when_running, then_running},
+    {when_run_unread, then_run_unread},
     {when_stalled, then_stalled},
     {when_failed, then_failed},
     {when_suspended_behind, then_suspended_behind},

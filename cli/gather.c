@@ -1,0 +1,235 @@
+#include "gather.h"
+
+#include "api/labels.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_CURRENT_RUNS 50 /* of a table: further ones are shown by name only */
+
+struct rco_render rco_gather_render(const struct rco_cli *cli)
+{
+    return (struct rco_render){
+        .style = &cli->style,
+        .now = rco_cli_now(),
+        .detail = cli->opt->output == RCO_OUTPUT_WIDE ? RCO_DETAIL_WIDE : RCO_DETAIL_NORMAL,
+        .scope = cli->opt->all_namespaces ? RCO_SHOW_ALL_NAMESPACES : RCO_SHOW_ONE_NAMESPACE,
+    };
+}
+
+/* A neighbour: NULL when it is missing, forbidden or unreadable. */
+static const void *try_get(struct rco_cli *cli, enum rco_kind kind, const char *ns, const char *name,
+                           bool *ret_missing)
+{
+    struct rco_error err = RCO_ERROR_INIT;
+    struct rco_api_item item;
+
+    if (rco_str_empty(name))
+        return NULL;
+    if (rco_api_get(cli, kind, ns, name, &cli->arena, &item, &err) == 0)
+        return item.object;
+    if (ret_missing)
+        *ret_missing = err.code == RCO_ENOTFOUND;
+    return NULL;
+}
+
+static int compare_newest(const void *a, const void *b)
+{
+    const struct rco_meta *x = ((const struct rco_api_item *)a)->object;
+    const struct rco_meta *y = ((const struct rco_api_item *)b)->object;
+
+    if (x->creation != y->creation)
+        return x->creation < y->creation ? 1 : -1;
+    return strcmp(y->name, x->name);
+}
+
+static int list_runs(struct rco_cli *cli, const char *ns, const char *spec, struct rco_api_list *out,
+                     struct rco_error *err)
+{
+    rco_autofree char *selector = rco_asprintf("%s=%s", RCO_LABEL_SPECIFICATION, spec);
+    struct rco_api_query query = {.kind = RCO_KIND_RUN, .ns = ns, .label_selector = selector};
+
+    if (rco_api_list(cli, &query, &cli->arena, out, err) < 0)
+        return -1;
+    if (out->n)
+        qsort(out->items, out->n, sizeof(*out->items), compare_newest);
+    return 0;
+}
+
+void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
+{
+    rco_autofree char *selector = rco_asprintf("%s=%s", RCO_LABEL_RUN_UID, rco_str_or_empty(f->run->metadata.uid));
+    struct rco_api_query query = {.kind = RCO_KIND_POD, .ns = f->run->metadata.ns, .label_selector = selector};
+    const char *phase = f->run->status.state == RCO_RUN_STATE_APPLYING ? "apply" : "plan";
+    struct rco_error ignored = RCO_ERROR_INIT;
+    rco_autoapilist list = {0};
+    const struct rco_pod **pods;
+
+    f->n_pods = 0;
+    if (rco_run_state_is_final(f->run->status.state) || rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)
+        return;
+    pods = rco_arena_array(&cli->arena, list.n + 1, sizeof(*pods));
+    for (size_t i = 0; i < list.n; i++) {
+        const struct rco_pod *pod = list.items[i].object;
+
+        if (rco_streq(rco_meta_label(&pod->metadata, RCO_LABEL_PHASE), phase))
+            pods[f->n_pods++] = pod;
+    }
+    f->pods = pods;
+}
+
+static void gather_runs(struct rco_cli *cli, struct rco_facts *f)
+{
+    const struct rco_depspec_status *s = &f->spec->status;
+    const char *ns = f->spec->metadata.ns;
+
+    if (s->has_current_run_ref)
+        f->run = try_get(cli, RCO_KIND_RUN, ns, s->current_run_ref.name, NULL);
+    if (s->has_last_run)
+        f->last = try_get(cli, RCO_KIND_RUN, ns, s->last_run.name, NULL);
+    if (s->has_applied_run_ref && s->has_last_run && rco_streq(s->applied_run_ref.name, s->last_run.name))
+        f->applied = f->last;
+    else if (s->has_applied_run_ref)
+        f->applied = try_get(cli, RCO_KIND_RUN, ns, s->applied_run_ref.name, NULL);
+    if (f->run)
+        rco_gather_pods(cli, f);
+}
+
+int rco_gather_spec(struct rco_cli *cli, const char *ns, const char *name, struct rco_facts *out,
+                    struct rco_error *err)
+{
+    struct rco_api_item item;
+
+    *out = (struct rco_facts){.now = rco_cli_now(), .flags = cli->flags};
+    if (rco_api_get(cli, RCO_KIND_DEPSPEC, ns, name, &cli->arena, &item, err) < 0)
+        return -1;
+    out->spec = item.object;
+    out->env = try_get(cli, RCO_KIND_ENV, ns, out->spec->spec.environment_id, &out->env_missing);
+    gather_runs(cli, out);
+    return 0;
+}
+
+int rco_gather_env(struct rco_cli *cli, const char *ns, const char *name, struct rco_facts *out,
+                   struct rco_error *err)
+{
+    struct rco_api_item item;
+
+    *out = (struct rco_facts){.now = rco_cli_now(), .flags = cli->flags};
+    if (rco_api_get(cli, RCO_KIND_ENV, ns, name, &cli->arena, &item, err) < 0)
+        return -1;
+    out->env = item.object;
+    if (out->env->status.has_state_claim)
+        out->claim = try_get(cli, RCO_KIND_PVC, ns, out->env->status.state_claim.name, NULL);
+    return 0;
+}
+
+/* A specification's name where a run's was meant is the likeliest slip. */
+static int explain_wrong_kind(struct rco_cli *cli, const char *ns, const char *name, struct rco_error *err)
+{
+    struct rco_error ignored = RCO_ERROR_INIT;
+    rco_autoapilist runs = {0};
+
+    if (err->code != RCO_ENOTFOUND || !try_get(cli, RCO_KIND_DEPSPEC, ns, name, NULL))
+        return -1;
+    if (list_runs(cli, ns, name, &runs, &ignored) < 0 || !runs.n)
+        return rco_error_set(err, RCO_ENOTFOUND, "\"%s\" is a DeploymentSpecification, and it has no run yet", name);
+    return rco_error_set(err, RCO_ENOTFOUND,
+                         "there is no run \"%s\"; that is a DeploymentSpecification, and its newest run is %s "
+                         "(--spec %s takes it)",
+                         name, ((struct rco_meta *)runs.items[0].object)->name, name);
+}
+
+int rco_gather_run(struct rco_cli *cli, const char *ns, const char *name, struct rco_facts *out,
+                   struct rco_api_item *item, struct rco_error *err)
+{
+    struct rco_api_item got;
+
+    *out = (struct rco_facts){.now = rco_cli_now(), .flags = cli->flags};
+    if (rco_api_get(cli, RCO_KIND_RUN, ns, name, &cli->arena, &got, err) < 0)
+        return explain_wrong_kind(cli, ns, name, err);
+    out->run = got.object;
+    if (item)
+        *item = got;
+    rco_gather_pods(cli, out);
+    return 0;
+}
+
+int rco_gather_named_run(struct rco_cli *cli, const char **ret_name, struct rco_error *err)
+{
+    const struct rco_options *opt = cli->opt;
+    struct rco_facts f;
+    rco_autoapilist runs = {0};
+
+    if (opt->n_args) {
+        const char *slash = strchr(opt->args[0], '/');
+
+        *ret_name = slash ? slash + 1 : opt->args[0];
+        return 0;
+    }
+    if (rco_gather_spec(cli, cli->ns, opt->spec, &f, err) < 0 || list_runs(cli, cli->ns, opt->spec, &runs, err) < 0)
+        return -1;
+    if (f.run)
+        *ret_name = f.run->metadata.name;
+    else if (runs.n)
+        *ret_name = ((struct rco_meta *)runs.items[0].object)->name;
+    else
+        return rco_error_set(err, RCO_ENOTFOUND, "DeploymentSpecification %s has no run yet; 'kubectl runtimecloud why %s%s' says why",
+                             opt->spec, opt->spec, cli->flags);
+    return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct rco_meta *x = &((const struct rco_render_row *)a)->facts.spec->metadata;
+    const struct rco_meta *y = &((const struct rco_render_row *)b)->facts.spec->metadata;
+    int by_ns = strcmp(rco_str_or_empty(x->ns), rco_str_or_empty(y->ns));
+
+    return by_ns ? by_ns : strcmp(x->name, y->name);
+}
+
+static const struct rco_env *find_env(const struct rco_api_list *envs, const struct rco_depspec *s)
+{
+    for (size_t i = 0; i < envs->n; i++) {
+        const struct rco_env *e = envs->items[i].object;
+
+        if (rco_streq(e->metadata.name, s->spec.environment_id) && rco_streq(e->metadata.ns, s->metadata.ns))
+            return e;
+    }
+    return NULL;
+}
+
+int rco_gather_specs(struct rco_cli *cli, const char *ns, const char *environment,
+                     struct rco_render_row **ret_rows, size_t *ret_n, struct rco_error *err)
+{
+    struct rco_api_query query = {.kind = RCO_KIND_DEPSPEC, .ns = ns};
+    struct rco_api_query env_query = {.kind = RCO_KIND_ENV, .ns = ns};
+    struct rco_error ignored = RCO_ERROR_INIT;
+    rco_autoapilist specs = {0}, envs = {0};
+    struct rco_render_row *rows;
+    size_t n = 0, read = 0;
+    bool envs_known;
+
+    if (rco_api_list(cli, &query, &cli->arena, &specs, err) < 0)
+        return -1;
+    envs_known = rco_api_list(cli, &env_query, &cli->arena, &envs, &ignored) == 0;
+    rows = rco_arena_array(&cli->arena, specs.n + 1, sizeof(*rows));
+    for (size_t i = 0; i < specs.n; i++) {
+        const struct rco_depspec *s = specs.items[i].object;
+        struct rco_facts *f = &rows[n].facts;
+
+        if (environment && !rco_streq(s->spec.environment_id, environment))
+            continue;
+        *f = (struct rco_facts){.now = rco_cli_now(), .spec = s, .env = find_env(&envs, s)};
+        f->env_missing = envs_known && !f->env;
+        f->flags = cli->opt->all_namespaces ? rco_cli_flags(&cli->arena, cli->opt, s->metadata.ns) : cli->flags;
+        if (s->status.has_current_run_ref && read++ < MAX_CURRENT_RUNS)
+            f->run = try_get(cli, RCO_KIND_RUN, s->metadata.ns, s->status.current_run_ref.name, NULL);
+        rco_explain_spec(f, &cli->arena, &rows[n++].explanation);
+    }
+    if (n)
+        qsort(rows, n, sizeof(*rows), compare_rows);
+    *ret_rows = rows;
+    *ret_n = n;
+    return 0;
+}

@@ -1,0 +1,206 @@
+#include "verbs.h"
+
+#include "base/str.h"
+#include "gather.h"
+#include "run_args.h"
+
+#include <string.h>
+
+#define AT(FIELD) offsetof(struct rco_options, FIELD)
+#define FAULTS_MAX 20 /* in a row, before giving up on a server that cannot be reached */
+
+#define POD_LOOK_MS 2000 /* how often the pods are looked at while the run itself stands still */
+
+struct watching {
+    struct rco_cli *cli;
+    struct rco_facts facts;  /* as last read; in the invocation's arena */
+    struct rco_arena arena;  /* holds the object of a deletion */
+    struct rco_buf before;   /* what was printed last: a line, or a resourceVersion with -o json */
+    enum rco_run_state last; /* the newest state seen */
+    bool deleted;
+};
+
+/* What ends a watch: a final state, or one that only a person can end and this version cannot. */
+static bool is_over(const struct rco_run *run)
+{
+    if (run->status.state == RCO_RUN_STATE_AWAITING_APPROVAL && rco_streq(run->status.reason, "ApprovalUnavailable"))
+        return true;
+    return rco_run_state_is_final(run->status.state);
+}
+
+/* Prints LINE unless KEY was printed last. */
+static void print_once(struct watching *w, const char *key, const struct rco_buf *line)
+{
+    rco_autobuf out = RCO_BUF_INIT;
+
+    if (rco_streq(key, rco_buf_str(&w->before)))
+        return;
+    rco_buf_clear(&w->before);
+    rco_buf_adds(&w->before, key);
+    rco_buf_add(&out, line->data, line->len);
+    rco_buf_addc(&out, '\n');
+    rco_cli_print(w->cli, &out);
+}
+
+static void print_state(struct watching *w, const struct rco_api_item *item)
+{
+    const struct rco_render r = rco_gather_render(w->cli);
+    rco_autobuf line = RCO_BUF_INIT, stamped = RCO_BUF_INIT;
+
+    if (w->cli->opt->output == RCO_OUTPUT_JSON) { /* one object a line, as programs read it */
+        rco_buf_add(&line, item->json, item->json_len);
+        print_once(w, w->facts.run->metadata.resource_version, &line);
+        return;
+    }
+    rco_render_progress(&r, &w->facts, &line);
+    rco_text_clock(&stamped, r.now);
+    rco_buf_addf(&stamped, "  %s", rco_buf_str(&line));
+    print_once(w, rco_buf_str(&line), &stamped);
+}
+
+/* Any event is a reason to look again; only a deletion says something that cannot be read afterwards. */
+static int on_event(void *ctx, enum rco_watch_type type, const char *object, size_t n, struct rco_error *err)
+{
+    struct watching *w = ctx;
+
+    if (type == RCO_WATCH_BOOKMARK)
+        return 0;
+    if (type == RCO_WATCH_DELETED) {
+        struct rco_run *run = RCO_NEW(&w->arena, struct rco_run);
+
+        if (rco_codec_decode(&rco_run_schema, object, n, &w->arena, run, err) < 0)
+            return -1;
+        w->deleted = true;
+        w->last = run->status.state;
+    }
+    return RCO_CLI_STOP;
+}
+
+static int64_t remaining_ms(const struct rco_cli *cli, rco_wall started)
+{
+    return cli->opt->timeout_ns / RCO_NS_PER_MS - (rco_cli_now() - started) / 1000;
+}
+
+/* Waits for a change, at most POD_LOOK_MS. */
+static int wait_for_change(struct watching *w, const char *name, struct rco_error *err)
+{
+    rco_autofree char *selector = rco_asprintf("metadata.name=%s", name);
+    struct rco_api_query query = {.kind = RCO_KIND_RUN, .ns = w->cli->ns, .field_selector = selector};
+    bool stopped = false;
+
+    if (rco_api_watch(w->cli, &query, w->facts.run->metadata.resource_version, POD_LOOK_MS, on_event, w, &stopped,
+                      err) == 0)
+        return 0;
+    return err->code == RCO_ETIMEOUT || err->code == RCO_EGONE ? 0 : -1;
+}
+
+/* Reads, prints, waits for a change, until the run is over or gone. NAME must outlive the arena. */
+static int follow(struct watching *w, const char *name, struct rco_error *err)
+{
+    struct rco_cli *cli = w->cli;
+    rco_wall started = rco_cli_now();
+    bool seen = false;
+    int faults = 0;
+
+    while (true) {
+        struct rco_api_item item = {0};
+        int rc;
+
+        rco_arena_clear(&cli->arena);
+        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+        rc = rco_gather_run(cli, cli->ns, name, &w->facts, &item, err);
+        if (rc < 0 && err->code == RCO_ENOTFOUND && seen) {
+            w->deleted = true;
+            return 0;
+        }
+        if (rc == 0) {
+            seen = true;
+            w->last = w->facts.run->status.state;
+            print_state(w, &item);
+            if (is_over(w->facts.run))
+                return 0;
+            rc = wait_for_change(w, name, err);
+        }
+        if (rc == 0)
+            faults = 0;
+        else if (!rco_error_is_retryable(err) || ++faults == FAULTS_MAX)
+            return -1;
+        if (w->deleted)
+            return 0;
+        if (cli->opt->timeout_ns && remaining_ms(cli, started) <= 0)
+            return rco_error_set(err, RCO_ECANCELLED, "run %s has not ended within --timeout; it goes on (now %s)", name,
+                                 rco_run_state_name(w->last));
+    }
+}
+
+static void print_end(struct watching *w)
+{
+    rco_autobuf out = RCO_BUF_INIT;
+    struct rco_explanation x;
+
+    if (rco_cli_wants_json(w->cli))
+        return;
+    if (w->deleted) {
+        rco_buf_addf(&out, "The run was deleted; its last state was %s.\nNext: kubectl runtimecloud status%s\n",
+                     rco_run_state_name(w->last), w->cli->flags);
+    } else {
+        rco_explain_run(&w->facts, &w->arena, &x);
+        if (x.n_next)
+            rco_buf_addf(&out, "Next: %s\n", x.next[0]);
+    }
+    rco_cli_print(w->cli, &out);
+}
+
+static int run(struct rco_cli *cli)
+{
+    struct watching w = {.cli = cli, .arena = RCO_ARENA_INIT};
+    struct rco_error err = RCO_ERROR_INIT;
+    int code = rco_run_args_check(cli);
+    rco_autofree char *own_name = NULL;
+    const char *name;
+
+    if (code)
+        return code;
+    if (cli->opt->output == RCO_OUTPUT_YAML)
+        return rco_cli_usage_error(cli, "run watch prints lines for people, or one object a line with -o json");
+    if (rco_cli_connect(cli, &err) == 0 && rco_gather_named_run(cli, &name, &err) == 0) {
+        own_name = rco_strdup(name);
+        code = follow(&w, own_name, &err);
+    } else {
+        code = -1;
+    }
+    if (code < 0) {
+        code = rco_cli_fail(cli, &err);
+    } else {
+        print_end(&w);
+        code = w.last == RCO_RUN_STATE_APPLIED ? RCO_EXIT_FINE : RCO_EXIT_NOT_FINE;
+    }
+    rco_buf_release(&w.before);
+    rco_arena_release(&w.arena);
+    return code;
+}
+
+static const struct rco_option options[] = {
+    {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME", "the current or newest run of this specification", NULL},
+    {"timeout", 0, RCO_OPTION_DURATION, AT(timeout_ns), "DURATION",
+     "give up after so long, like 10m; the run goes on (default: never)", NULL},
+};
+
+static const char *const examples[] = {
+    "follow a run until it has ended",              "run watch shop-1a2b3-v3-b1",
+    "in a pipeline: succeeds only if it is applied", "run watch --spec shop --timeout 15m",
+    NULL,
+};
+
+const struct rco_verb rco_verb_run_watch = {
+    .name = "watch",
+    .args = "[NAME]",
+    .summary = "progress of a run until it has ended",
+    .description = "Prints a line at each step of a run until it has ended, or until it waits for an approval that this version\n"
+                   "cannot record.\nExit code: 0 when the run is Applied, 1 otherwise.",
+    .examples = examples,
+    .options = options,
+    .n_options = RCO_ARRAY_LEN(options),
+    .max_args = 1,
+    .run = run,
+};
