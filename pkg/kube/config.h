@@ -59,7 +59,7 @@ struct rco_kubeconfig_options {
 RCO_MUST_CHECK int rco_kube_config_load(const struct rco_kubeconfig_options *options,
                                         struct rco_kube_config *out, struct rco_error *err);
 
-/* The same from a text; SOURCE is used in messages and DIR (may be NULL) for relative paths. */
+/* The same from a text. SOURCE is used in messages; relative paths are taken as they are. */
 RCO_MUST_CHECK int rco_kube_config_parse(const char *yaml, size_t n, const char *source,
                                          const struct rco_kubeconfig_options *options,
                                          struct rco_kube_config *out, struct rco_error *err);
