@@ -291,4 +291,26 @@ expect no emma create,patch,govern environments.runtimecloud.io default
 expect yes paula create,patch,govern tenants.runtimecloud.io ''
 expect no paula approve provisioningruns.runtimecloud.io shop
 
+# --- the life of a release ----------------------------------------------------------------------
+# Refused for all: there is one installation in a cluster.
+if "$helm" install other "$ROOT/charts/runtime-cloud-operator" --namespace elsewhere --create-namespace >"$dir/helm" 2>&1; then
+    not_ok 'a second installation is refused'
+elif grep -q 'invalid ownership metadata' "$dir/helm"; then ok; else
+    not_ok 'a second installation is refused for its owner' "$(cat "$dir/helm")"
+fi
+release() { # VERB ARGUMENT...
+    if "$helm" "$1" runtime-cloud-operator "${@:2}" --namespace runtime-cloud >"$dir/helm" 2>&1; then ok; else
+        not_ok "helm $*" "$(cat "$dir/helm")"
+    fi
+}
+release upgrade "$ROOT/charts/runtime-cloud-operator" --set replicaCount=1
+as='' api GET "$envs/dev"
+accepted 'the Environment is there after an upgrade'
+release uninstall
+as='' api GET "$envs/dev"
+accepted 'definitions and objects are kept when the release is uninstalled'
+release install "$ROOT/charts/runtime-cloud-operator"
+as='' api GET "$envs/dev"
+accepted 'the Environment is there after installing again'
+
 finish

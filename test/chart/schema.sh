@@ -51,6 +51,12 @@ good tenant '.spec.residency.regions = []'
 good run ".metadata.name = \"$(long 63)\""
 good run '.spec.snapshot.backend = {url: "postgres://db/pulumi", secretsProvider: "passphrase", credentialsSecretName: "db"}'
 
+# What a user copies.
+"$kubectl" create namespace quickstart >/dev/null
+if "$kubectl" apply --dry-run=server -k "$ROOT/examples/quickstart" >"$dir/out" 2>&1; then ok; else
+    not_ok 'examples/quickstart is accepted' "$(cat "$dir/out")"
+fi
+
 # --- Environment ------------------------------------------------------------------------------
 bad environment ".metadata.name = \"$(long 41)\"" "an Environment's name must be at most 40 characters"
 bad environment '.metadata.name = "dev.eu"' "must consist of lower-case letters, digits and '-'"
