@@ -872,14 +872,14 @@ static const struct rco_field resources_fields[] = {
      .type = RCO_FIELD_MAP_STRING,
      .offset = offsetof(struct rco_resources, requests),
      .aux_offset = offsetof(struct rco_resources, n_requests),
-     .max = 3,
+     .max = 8,
      .flags = RCO_FIELD_INTERN},
     {.name = "limits",
      .name_len = 6,
      .type = RCO_FIELD_MAP_STRING,
      .offset = offsetof(struct rco_resources, limits),
      .aux_offset = offsetof(struct rco_resources, n_limits),
-     .max = 3,
+     .max = 8,
      .flags = RCO_FIELD_INTERN},
 };
 
