@@ -17,6 +17,7 @@ struct rco_auth {
     struct rco_loop *loop;
     struct rco_kube_client *client;
     struct rco_map cache; /* hex digest of the token -> struct cached */
+    struct review *reviews; /* under way */
 };
 
 struct review {
@@ -24,6 +25,8 @@ struct review {
     char digest[RCO_SHA256_HEX];
     rco_auth_done done;
     void *ctx;
+    struct rco_kube_call *call;
+    struct review *next, **prev;
 };
 
 /* The two entries of user.extra that name the pod of a bound token. */
@@ -77,10 +80,22 @@ static void forget_all(struct rco_auth *auth)
     rco_map_release(&auth->cache);
 }
 
+static void free_review(struct review *r)
+{
+    *r->prev = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+    free(r);
+}
+
 void rco_auth_free(struct rco_auth *auth)
 {
     if (!auth)
         return;
+    while (auth->reviews) {
+        rco_kube_cancel(auth->reviews->call);
+        free_review(auth->reviews);
+    }
     forget_all(auth);
     free(auth);
 }
@@ -173,7 +188,7 @@ static void on_review(void *ctx, const struct rco_kube_result *result, const str
         remember(r->auth, r->digest, &who);
         r->done(r->ctx, &who, 200, "");
     }
-    free(r);
+    free_review(r);
 }
 
 static void start_review(struct rco_auth *auth, const char *token, const char *digest,
@@ -191,8 +206,13 @@ static void start_review(struct rco_auth *auth, const char *token, const char *d
     r->done = done;
     r->ctx = ctx;
     memcpy(r->digest, digest, sizeof r->digest);
+    r->next = auth->reviews;
+    r->prev = &auth->reviews;
+    if (r->next)
+        r->next->prev = &r->next;
+    auth->reviews = r;
     rco_kind_encode(RCO_KIND_TOKENREVIEW, &review, &body);
-    rco_kube_start(auth->client,
+    r->call = rco_kube_start(auth->client,
                    &(struct rco_kube_request){.verb = RCO_KUBE_RAW_POST,
                                               .path = "/apis/authentication.k8s.io/v1/tokenreviews",
                                               .body = body.data,

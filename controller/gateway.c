@@ -21,6 +21,7 @@ struct rco_gateway {
     struct rco_auth *auth;
     /* "run uid/phase/kind" -> digest of the artifact being stored: a runner has one of each kind. */
     struct rco_map stored;
+    struct call *calls; /* all that are not over */
 };
 
 /* One request between its arrival and its answer or its way into the mailbox. */
@@ -33,6 +34,8 @@ struct call {
     size_t body_len;
     struct rco_arena arena; /* plan of an artifact */
     struct rco_plan plan;
+    struct rco_execution *execution; /* of that plan, or NULL */
+    struct call *next, **prev;       /* in g->calls */
 };
 
 struct rco_gateway *rco_gateway_new(const struct rco_gateway_options *options)
@@ -54,23 +57,30 @@ static void forget_stored(struct rco_gateway *g)
     rco_map_release(&g->stored);
 }
 
+static void free_call(struct call *c)
+{
+    if (c->exchange)
+        rco_exchange_set_data(c->exchange, NULL);
+    *c->prev = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    rco_arena_release(&c->arena);
+    free(c->query);
+    free(c->body);
+    free(c);
+}
+
 void rco_gateway_free(struct rco_gateway *g)
 {
     if (!g)
         return;
     rco_auth_free(g->auth);
+    while (g->calls) {
+        rco_execution_cancel(g->calls->execution);
+        free_call(g->calls);
+    }
     forget_stored(g);
     free(g);
-}
-
-static void free_call(struct call *c)
-{
-    if (c->exchange)
-        rco_exchange_set_data(c->exchange, NULL);
-    rco_arena_release(&c->arena);
-    free(c->query);
-    free(c->body);
-    free(c);
 }
 
 /* Answers, if anybody still listens, and ends the call. */
@@ -175,6 +185,7 @@ static void on_stored(void *ctx, const struct rco_execution_report *report)
 {
     struct call *c = ctx;
 
+    c->execution = NULL;
     switch (report->result) {
     case RCO_EXECUTION_DONE:
         finish(c, 201, "stored");
@@ -224,7 +235,7 @@ static void store_chunk(struct call *c, const struct rco_identity *who)
     rco_gateway_chunk_object(run, &c->route, name, anchor, c->body, c->body_len, &body);
     rco_plan_create(&c->plan, rco_gateway_chunk_kind(c->route.kind), c->route.ns, name, &body,
                     RCO_EXISTS_OK);
-    rco_manager_execute(c->g->o.manager, &c->plan, on_stored, c);
+    c->execution = rco_manager_execute(c->g->o.manager, &c->plan, on_stored, c);
 }
 
 static void on_authenticated(void *ctx, const struct rco_identity *who, int status,
@@ -291,6 +302,11 @@ static void on_request(void *ctx, struct rco_exchange *exchange,
     c->query = rco_strdup(request->query);
     c->body = rco_strndup(request->body, request->body_len);
     c->body_len = request->body_len;
+    c->next = g->calls;
+    c->prev = &g->calls;
+    if (c->next)
+        c->next->prev = &c->next;
+    g->calls = c;
     rco_exchange_set_data(exchange, c);
     rco_auth_check(g->auth, request->authorization, on_authenticated, c);
 }

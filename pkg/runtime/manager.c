@@ -517,3 +517,9 @@ bool rco_manager_is_idle(const struct rco_manager *m)
     }
     return true;
 }
+
+struct rco_execution *rco_manager_execute(struct rco_manager *m, const struct rco_plan *plan,
+                                          rco_execution_done done, void *ctx)
+{
+    return rco_executor_run(m->executor, plan, done, ctx);
+}

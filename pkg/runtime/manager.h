@@ -58,6 +58,11 @@ void rco_manager_enqueue(struct rco_manager *m, const char *reconciler, const st
 bool rco_manager_is_leading(const struct rco_manager *m);  /* leader, synced, not stopping */
 bool rco_manager_has_synced(const struct rco_manager *m);  /* readyz */
 bool rco_manager_is_healthy(const struct rco_manager *m);  /* livez: A96 */
+/* Carries out a plan that is no reconciler's (the gateway storing an artifact), fenced and counted like all
+ * others. PLAN and its arena are borrowed until DONE, which is never called from inside. The execution must be over
+ * or cancelled before the manager is freed. */
+struct rco_execution *rco_manager_execute(struct rco_manager *m, const struct rco_plan *plan,
+                                          rco_execution_done done, void *ctx);
 /* Store of a watched kind for reading (gateway, console), or NULL. */
 const struct rco_store *rco_manager_store(const struct rco_manager *m, enum rco_kind kind);
 struct rco_metrics *rco_manager_metrics(struct rco_manager *m);
