@@ -78,6 +78,7 @@ await() {
 
 up() {
     local pki=$dir/pki
+    "$CLUSTER_DIR/../deps/install.sh" test
     "$CLUSTER_DIR/build-tools.sh" etcd kube-apiserver
     mkdir -p "$dir"
     if [ -s "$dir/port" ]; then

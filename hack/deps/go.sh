@@ -45,7 +45,10 @@ root="$(GOTOOLCHAIN=local "$seed" env GOMODCACHE)/$module"
 if ! [ -x "$root/bin/go" ]; then
     echo "go.sh: fetching Go $GO_PINNED as a module" >&2
     # The old Go knows no checksum for toolchains; the sum is compared here instead.
-    info=$(cd / && GOTOOLCHAIN=local GOSUMDB=off GOFLAGS=-mod=mod "$seed" mod download -json "$module")
+    if ! info=$(cd / && GOTOOLCHAIN=local GOSUMDB=off GOFLAGS='' "$seed" mod download -json "$module"); then
+        echo "go.sh: the module proxy does not give $module: $info" >&2
+        exit 1
+    fi
     sum=$(sed -n 's/.*"Sum": "\(.*\)".*/\1/p' <<<"$info")
     if [ "$sum" != "${GO_SUMS[$arch]}" ]; then
         echo "go.sh: $module has checksum '$sum', expected '${GO_SUMS[$arch]}'" >&2
