@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
+#include <stdbool.h>
 #include <string.h>
 
 struct rco_sha256 {
@@ -82,6 +83,12 @@ char *rco_base64_encode(const void *bytes, size_t n)
     return out;
 }
 
+static bool is_base64(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '/' || c == '=';
+}
+
 unsigned char *rco_base64_decode(const char *s, size_t n, size_t *ret_len)
 {
     unsigned char *out;
@@ -90,8 +97,9 @@ unsigned char *rco_base64_decode(const char *s, size_t n, size_t *ret_len)
 
     if (n % 4 != 0 || n > INT_MAX / 2)
         return NULL;
-    if (strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") < n)
-        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!is_base64(s[i]))
+            return NULL;
     while (padding < 2 && padding < n && s[n - 1 - padding] == '=')
         padding++;
     if (memchr(s, '=', n - padding))
