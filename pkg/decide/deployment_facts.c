@@ -176,14 +176,15 @@ static void handle_requests(struct rco_depspec_ctx *c)
 void rco_depspec_ctx_init(struct rco_depspec_ctx *c, const struct rco_depspec_observed *observed,
                           rco_wall now, struct rco_plan *plan)
 {
-    *c = (struct rco_depspec_ctx){.o = observed, .spec = observed->spec, .now = now, .plan = plan,
+    *c = (struct rco_depspec_ctx){.o = observed, .spec = observed->spec, .plan = plan,
                                   .a = plan->arena, .meta = &observed->spec->metadata};
+    c->now = now / RCO_US_PER_S * RCO_US_PER_S; /* as the API keeps times */
     c->next = c->spec->status;
     c->next.specification_id = c->meta->uid;
     c->next.observed_generation = c->meta->generation;
     c->next.has_observed_generation = true;
     c->conditions = rco_conditions_begin(c->a, c->next.conditions, c->next.n_conditions,
-                                         c->meta->generation, now);
+                                         c->meta->generation, c->now);
     collect_runs(c);
     declare(c);
     absorb_applied(c);

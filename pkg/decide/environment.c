@@ -18,7 +18,6 @@ struct ctx {
     const struct rco_env_observed *o;
     const struct rco_env *env;
     const struct rco_meta *meta;
-    rco_wall now;
     struct rco_plan *plan;
     struct rco_env_status next;
     struct rco_conditions conditions;
@@ -570,13 +569,14 @@ static const struct rco_table table = {"environment", rows, RCO_ARRAY_LEN(rows)}
 void rco_env_decide(const void *snapshot, rco_wall now, struct rco_plan *plan)
 {
     const struct rco_env_observed *o = snapshot;
-    struct ctx c = {.o = o, .env = o->env, .now = now, .plan = plan};
+    struct ctx c = {.o = o, .env = o->env, .plan = plan};
     if (c.env) {
         const struct rco_env_backend *b = &c.env->spec.backend;
         c.meta = &c.env->metadata;
         c.next = c.env->status;
         c.conditions = rco_conditions_begin(plan->arena, c.next.conditions, c.next.n_conditions,
-                                            c.meta->generation, now);
+                                            c.meta->generation,
+                                            now / RCO_US_PER_S * RCO_US_PER_S);
         c.tenant = rco_namespace_tenant(o->ns, o->config);
         c.claim_name = rco_env_claim_name(c.env, c.claim_text);
         c.needs_pass = rco_streq(rco_or(b->secrets_provider, "passphrase"), "passphrase") &&

@@ -1,0 +1,232 @@
+/* After the engine: claim, pod and Job, in this order; and the end of the run itself. */
+#include "decide/run_claim.h"
+#include "decide/run_rows.h"
+
+/* An engine whose receipt is recorded ends by itself within seconds. */
+#define LINGER_US (120 * RCO_US_PER_S)
+
+static bool is_resting(const struct rco_run_ctx *c)
+{
+    return c->phase == RCO_PHASE_NONE;
+}
+
+static bool is_final(const struct rco_run_ctx *c)
+{
+    return rco_run_state_is_final(c->state);
+}
+
+static bool belongs_to(const struct rco_pod *pod, const struct rco_job *job)
+{
+    for (size_t i = 0; i < pod->metadata.n_owners; i++)
+        if (rco_streq(pod->metadata.owners[i].uid, job->metadata.uid))
+            return true;
+    return false;
+}
+
+/* Whether a pod of JOB may still run an engine. */
+static bool is_alive(const struct rco_run_ctx *c, const struct rco_job *job)
+{
+    for (size_t i = 0; i < c->o->n_pods; i++)
+        if (belongs_to(c->o->pods[i], job) && !rco_run_engine_ended(c, c->o->pods[i]))
+            return true;
+    return false;
+}
+
+static rco_wall resting_since(const struct rco_run_ctx *c)
+{
+    return is_final(c) ? c->run->status.completed_at : c->run->status.plan_receipt.planned_at;
+}
+
+/* Told to stop at once: what was never allowed to start, what was cancelled, what took too long. */
+static bool must_stop(const struct rco_run_ctx *c)
+{
+    const struct rco_run_status *s = &c->run->status;
+    if (c->now >= resting_since(c) + LINGER_US)
+        return true;
+    if (!is_final(c))
+        return false;
+    return rco_str_empty(s->engine.pod_uid) || s->state == RCO_RUN_STATE_CANCELLED ||
+           rco_streq(s->reason, "ReceiptInvalid") ||
+           (s->has_failure && s->failure.class == RCO_FAILURE_CLASS_TIMEOUT);
+}
+
+static const struct rco_job *job_to_stop(const struct rco_run_ctx *c)
+{
+    for (size_t i = 0; i < c->o->n_jobs; i++)
+        if (rco_run_owns_job_name(c, c->o->jobs[i]) && !c->o->jobs[i]->metadata.deletion &&
+            is_alive(c, c->o->jobs[i]))
+            return c->o->jobs[i];
+    return NULL;
+}
+
+bool rco_run_is_job_stop(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_resting(c) && must_stop(c) && job_to_stop(c);
+}
+
+void rco_run_do_job_stop(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    rco_plan_delete(c->plan, RCO_KIND_JOB, &job_to_stop(c)->metadata);
+}
+
+/* ---- the engine has ended: claim, then pod, then Job ---- */
+
+static const char *claim_pod(const struct rco_lease *claim)
+{
+    return rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD_UID);
+}
+
+static bool may_clear(const struct rco_run_ctx *c, const struct rco_lease *claim)
+{
+    const struct rco_pod *pod = rco_run_pod_by_uid(c, claim_pod(claim));
+    return rco_claim_is_busy(claim) && pod && rco_run_engine_ended(c, pod);
+}
+
+static bool may_release(const struct rco_run_ctx *c, const struct rco_pod *pod)
+{
+    return rco_pod_is_held(pod) && rco_run_engine_ended(c, pod);
+}
+
+static bool may_delete(const struct rco_run_ctx *c, const struct rco_job *job)
+{
+    return rco_run_owns_job_name(c, job) && !job->metadata.deletion && !is_alive(c, job);
+}
+
+bool rco_run_is_engine_ended(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    bool any = false;
+    for (size_t i = 0; i < c->o->n_engine_claims; i++)
+        any |= may_clear(c, c->o->engine_claims[i]);
+    for (size_t i = 0; i < c->o->n_pods; i++)
+        any |= may_release(c, c->o->pods[i]);
+    for (size_t i = 0; i < c->o->n_jobs; i++)
+        any |= may_delete(c, c->o->jobs[i]);
+    return is_resting(c) && any;
+}
+
+void rco_run_do_engine_ended(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    for (size_t i = 0; i < c->o->n_engine_claims; i++)
+        if (may_clear(c, c->o->engine_claims[i]))
+            rco_claim_clear(c, c->o->engine_claims[i]);
+    for (size_t i = 0; i < c->o->n_pods; i++)
+        if (may_release(c, c->o->pods[i]))
+            rco_plan_remove_finalizer(c->plan, RCO_KIND_POD, &c->o->pods[i]->metadata,
+                                      RCO_FINALIZER_ENGINE);
+    for (size_t i = 0; i < c->o->n_jobs; i++)
+        if (may_delete(c, c->o->jobs[i]))
+            rco_plan_delete(c->plan, RCO_KIND_JOB, &c->o->jobs[i]->metadata);
+}
+
+static bool has_engine(const struct rco_run_ctx *c)
+{
+    for (size_t i = 0; i < c->o->n_pods; i++)
+        if (rco_pod_is_held(c->o->pods[i]))
+            return true;
+    return false;
+}
+
+bool rco_run_is_engine_waits(const void *p)
+{
+    return is_resting(RCO_RUN_CTX(p)) && has_engine(RCO_RUN_CTX(p));
+}
+
+void rco_run_do_engine_waits(void *p)
+{
+    rco_plan_requeue(RCO_RUN_CTX(p)->plan, RCO_RUN_RETRY_NS);
+}
+
+/* ---- a pod that someone took away from us ---- */
+
+static const struct rco_lease *vanished(const struct rco_run_ctx *c)
+{
+    for (size_t i = 0; i < c->o->n_engine_claims; i++)
+        if (rco_claim_is_busy(c->o->engine_claims[i]) &&
+            !rco_run_pod_by_uid(c, claim_pod(c->o->engine_claims[i])))
+            return c->o->engine_claims[i];
+    return NULL;
+}
+
+static bool is_ending(const struct rco_run_ctx *c)
+{
+    return c->meta->deletion && is_final(c) && rco_meta_has_finalizer(c->meta, RCO_FINALIZER_RUN);
+}
+
+/* Who deletes the run may have it gone; the claim stays and says why the stack is locked. */
+bool rco_run_is_engine_vanished(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_resting(c) && !is_ending(c) && vanished(c);
+}
+
+/* Absence proves nothing: on its node the engine may still run. */
+void rco_run_do_engine_vanished(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const struct rco_lease *claim = vanished(c);
+    rco_run_stall(
+        c, "EngineUnknown",
+        rco_message(c->a,
+                    "pod %s vanished before the end of its engine was known, so stack %s stays locked. Make "
+                    "sure that it no longer runs on its node, then: kubectl delete lease %s -n %s",
+                    rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
+                    rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK), "?"),
+                    claim->metadata.name, claim->metadata.ns));
+}
+
+/* ---- the end of the run ---- */
+
+/* The specification knows how this run ended, or a later one has settled it; or it is gone itself.
+ * Otherwise it would make the same run again. */
+static bool is_recorded(const struct rco_run_ctx *c)
+{
+    if (!c->spec)
+        return true;
+    const struct rco_depspec_status *s = &c->spec->status;
+    if (!s->has_last_run)
+        return false;
+    if (rco_streq(s->last_run.uid, c->meta->uid))
+        return rco_run_state_is_final(s->last_run.state);
+    int64_t version = c->run->spec.specification_version;
+    return s->last_run.version > version ||
+           (s->last_run.version == version &&
+            s->last_run.number > rco_run_number(c->meta->name));
+}
+
+bool rco_run_is_anchor_removed(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_ending(c) && is_recorded(c) && c->anchor && !c->anchor->metadata.deletion;
+}
+
+void rco_run_do_anchor_removed(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    rco_plan_delete(c->plan, RCO_KIND_CONFIGMAP, &c->anchor->metadata);
+    rco_plan_requeue(c->plan, RCO_NS_PER_S);
+}
+
+bool rco_run_is_finalizer_removed(const void *p)
+{
+    return is_ending(RCO_RUN_CTX(p)) && is_recorded(RCO_RUN_CTX(p));
+}
+
+void rco_run_do_finalizer_removed(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    rco_plan_remove_finalizer(c->plan, RCO_KIND_RUN, c->meta, RCO_FINALIZER_RUN);
+}
+
+bool rco_run_is_finalizer_waits(const void *p)
+{
+    return is_ending(RCO_RUN_CTX(p));
+}
+
+void rco_run_do_finalizer_waits(void *p)
+{
+    rco_plan_requeue(RCO_RUN_CTX(p)->plan, RCO_RUN_RETRY_NS);
+}

@@ -1,0 +1,332 @@
+/* The Job of the phase: made, recorded, and how its pod gets on until the engine may start. */
+#include "api/names.h"
+#include "decide/run_pod_failures.h"
+#include "decide/run_rows.h"
+#include "json/writer.h"
+#include "pulumi/job.h"
+
+#include <string.h>
+
+#define POD_TIMEOUT_NS (180 * RCO_NS_PER_S)
+/* The runner keeps the time limit; this is for one that does not. */
+#define OVERTIME_S 600
+
+static bool is_active(const struct rco_run_ctx *c)
+{
+    return c->phase != RCO_PHASE_NONE;
+}
+
+static enum rco_engine_phase engine_phase(const struct rco_run_ctx *c)
+{
+    return c->phase == RCO_PHASE_APPLY ? RCO_ENGINE_PHASE_APPLY : RCO_ENGINE_PHASE_PLAN;
+}
+
+static bool is_recorded(const struct rco_run_ctx *c)
+{
+    return c->run->status.has_engine && c->run->status.engine.phase == engine_phase(c) &&
+           !rco_str_empty(c->run->status.engine.job_uid);
+}
+
+/* The uid of what our own POST of NAME made or found to be the same; NULL: not known in this life of the
+ * process. An object that merely stands in the cache under our name proves nothing. */
+static const char *made(const struct rco_run_ctx *c, enum rco_kind kind, const char *name)
+{
+    const struct rco_outcome *x = rco_outcome_find(c->o->outcomes, c->o->n_outcomes, kind, name);
+    return x && (x->type == RCO_OUTCOME_CREATED || x->type == RCO_OUTCOME_SAME) ? x->uid : NULL;
+}
+
+static const char *job_name(const struct rco_run_ctx *c)
+{
+    char name[RCO_NAME_SIZE];
+    rco_name_job(c->meta->uid, rco_phase_name(c->phase), name);
+    return rco_arena_strdup(c->a, name);
+}
+
+static const char *anchor_name(const struct rco_run_ctx *c)
+{
+    char name[RCO_NAME_SIZE];
+    rco_name_anchor(c->meta->uid, name);
+    return rco_arena_strdup(c->a, name);
+}
+
+/* ---- what the API server said ---- */
+
+static const struct rco_outcome *outcome_of(const struct rco_run_ctx *c, enum rco_outcome_type type)
+{
+    for (size_t i = 0; i < c->o->n_outcomes; i++) {
+        const struct rco_outcome *x = &c->o->outcomes[i];
+        if (x->type == type && (x->kind == RCO_KIND_JOB || x->kind == RCO_KIND_CONFIGMAP))
+            return x;
+    }
+    return NULL;
+}
+
+bool rco_run_is_job_foreign(const void *p)
+{
+    return is_active(RCO_RUN_CTX(p)) && outcome_of(RCO_RUN_CTX(p), RCO_OUTCOME_FOREIGN);
+}
+
+void rco_run_do_job_foreign(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const struct rco_outcome *x = outcome_of(c, RCO_OUTCOME_FOREIGN);
+    rco_run_stall(c, "ForeignObject",
+                  rco_message(c->a,
+                              "%s %s in namespace %s was not made for this run (%s); find out who put it "
+                              "there and delete it, and this goes on within a minute",
+                              rco_kind_info(x->kind)->kind, x->name, c->meta->ns,
+                              rco_or(x->message, "it differs")));
+    rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
+}
+
+bool rco_run_is_job_refused(const void *p)
+{
+    return is_active(RCO_RUN_CTX(p)) && outcome_of(RCO_RUN_CTX(p), RCO_OUTCOME_REFUSED);
+}
+
+void rco_run_do_job_refused(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const struct rco_outcome *x = outcome_of(c, RCO_OUTCOME_REFUSED);
+    const char *text = rco_str_or_empty(x->message);
+    enum rco_failure_class class =
+        strstr(text, "exceeded quota") ? RCO_FAILURE_CLASS_CAPACITY : RCO_FAILURE_CLASS_CONFIG;
+    rco_run_fail(c, class, "CreateRefused",
+                 rco_message(c->a, "%s %s could not be made: %s", rco_kind_info(x->kind)->kind,
+                             x->name, text));
+}
+
+/* ---- making and recording ---- */
+
+static bool lacks_anchor(const struct rco_run_ctx *c)
+{
+    return !c->anchor && !made(c, RCO_KIND_CONFIGMAP, anchor_name(c));
+}
+
+static bool lacks_job(const struct rco_run_ctx *c)
+{
+    return !is_recorded(c) && !made(c, RCO_KIND_JOB, job_name(c));
+}
+
+bool rco_run_is_job_create(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_active(c) && (lacks_job(c) || lacks_anchor(c));
+}
+
+static void create_anchor(struct rco_run_ctx *c)
+{
+    rco_autobuf body = RCO_BUF_INIT;
+    struct rco_json_writer w;
+    rco_json_writer_init(&w, &body);
+    rco_json_begin_object(&w);
+    rco_kind_write_header(&w, RCO_KIND_CONFIGMAP);
+    rco_json_kv_object(&w, "metadata");
+    rco_json_kv_string(&w, "name", anchor_name(c));
+    rco_json_kv_string(&w, "namespace", c->meta->ns);
+    rco_json_kv_object(&w, "labels");
+    rco_job_write_labels(&w, c->run, RCO_PHASE_NONE);
+    rco_json_end_object(&w);
+    rco_json_end_object(&w);
+    rco_json_kv_object(&w, "data");
+    rco_json_kv_string(&w, "run", c->meta->name);
+    rco_json_end_object(&w);
+    rco_json_end_object(&w);
+    rco_plan_create(c->plan, RCO_KIND_CONFIGMAP, c->meta->ns, anchor_name(c), &body,
+                    RCO_EXISTS_COMPARE);
+}
+
+void rco_run_do_job_create(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    struct rco_error err = RCO_ERROR_INIT;
+    rco_autobuf body = RCO_BUF_INIT;
+    if (lacks_job(c) &&
+        rco_job_write(c->run, c->phase, &c->o->config->job, c->a, &body, &err) != 0) {
+        rco_run_fail(c, RCO_FAILURE_CLASS_CONFIG, "JobTooLarge", err.msg);
+        return;
+    }
+    /* The anchor first: the pod's first upload needs its uid. */
+    if (lacks_anchor(c) || (!c->run->status.has_anchor &&
+                            !made(c, RCO_KIND_CONFIGMAP, anchor_name(c))))
+        create_anchor(c);
+    if (body.len)
+        rco_plan_create(c->plan, RCO_KIND_JOB, c->meta->ns, job_name(c), &body, RCO_EXISTS_COMPARE);
+}
+
+static const char *anchor_uid(const struct rco_run_ctx *c)
+{
+    const char *uid = made(c, RCO_KIND_CONFIGMAP, anchor_name(c));
+    return uid ? uid : c->anchor ? c->anchor->metadata.uid : NULL;
+}
+
+static bool anchor_is_news(const struct rco_run_ctx *c)
+{
+    const char *uid = anchor_uid(c);
+    return uid && !(c->run->status.has_anchor && rco_streq(uid, c->run->status.anchor.uid));
+}
+
+bool rco_run_is_job_record(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_active(c) && (!is_recorded(c) || anchor_is_news(c));
+}
+
+void rco_run_do_job_record(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    if (!is_recorded(c)) {
+        c->next.engine = (struct rco_run_engine){
+            .phase = engine_phase(c),
+            .job_name = job_name(c),
+            .job_uid = made(c, RCO_KIND_JOB, job_name(c)),
+            .project = c->run->status.engine.project, /* an apply must name the same */
+        };
+        c->next.has_engine = true;
+    }
+    if (anchor_is_news(c)) {
+        c->next.anchor = (struct rco_object_ref){.name = anchor_name(c), .uid = anchor_uid(c)};
+        c->next.has_anchor = true;
+    }
+    /* What stood in the way is gone. */
+    if (rco_condition_is_true(c->conditions.items, c->conditions.n, "Stalled", NULL))
+        rco_run_enter(c, c->state, c->run->status.reason, "the Job was made");
+    rco_run_commit(c);
+}
+
+/* ---- the pod, until the engine may start ---- */
+
+bool rco_run_is_job_vanished(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    if (!is_active(c) || c->pod)
+        return false;
+    return c->started || !c->job || !rco_streq(c->job->metadata.uid, c->run->status.engine.job_uid);
+}
+
+void rco_run_do_job_vanished(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    rco_run_fail(c, RCO_FAILURE_CLASS_LOST, NULL,
+                 c->started
+                     ? rco_message(c->a,
+                                   "pod %s, in which the engine was started, is gone without having told "
+                                   "its end",
+                                   rco_or(c->run->status.engine.pod_name, "?"))
+                     : rco_message(c->a,
+                                   "Job %s was deleted before its engine was started: nothing started",
+                                   rco_or(c->run->status.engine.job_name, "?")));
+}
+
+static bool is_past(const struct rco_run_ctx *c, rco_wall since, int64_t after_ns)
+{
+    return since && c->now >= since + after_ns / 1000;
+}
+
+bool rco_run_is_pod_missing(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_active(c) && !c->pod && c->job &&
+           is_past(c, c->job->metadata.creation,
+                   rco_or_int(c->o->config->pod_timeout_ns, POD_TIMEOUT_NS));
+}
+
+void rco_run_do_pod_missing(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    rco_run_fail(c, RCO_FAILURE_CLASS_CONFIG, "PodRefused",
+                 rco_message(c->a,
+                             "Job %s has no pod: the namespace refuses it (service account %s missing, a "
+                             "ResourceQuota, Pod Security or another admission rule); kubectl describe "
+                             "job %s -n %s says which",
+                             c->job->metadata.name,
+                             c->phase == RCO_PHASE_APPLY
+                                 ? c->run->spec.snapshot.apply_service_account_name
+                                 : c->run->spec.snapshot.plan_service_account_name,
+                             c->job->metadata.name, c->meta->ns));
+}
+
+#define POD_ROW(NAME, FIND)                                               \
+    bool rco_run_is_##NAME(const void *p)                                 \
+    {                                                                     \
+        struct rco_pod_failure f;                                         \
+        const struct rco_run_ctx *c = RCO_RUN_CTX(p);                     \
+        return is_active(c) && c->pod && FIND(c, &f);                     \
+    }                                                                     \
+    void rco_run_do_##NAME(void *p)                                       \
+    {                                                                     \
+        struct rco_pod_failure f;                                         \
+        struct rco_run_ctx *c = RCO_RUN_CTX(p);                           \
+        if (FIND(c, &f))                                                  \
+            rco_run_fail_at(c, &f.failure, f.reason);                     \
+    }
+
+POD_ROW(pod_image, rco_pod_failure_image)
+POD_ROW(pod_config, rco_pod_failure_config)
+POD_ROW(pod_unschedulable, rco_pod_failure_unschedulable)
+POD_ROW(pod_ended, rco_pod_failure_ended)
+
+bool rco_run_is_pod_slow(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_active(c) && !c->started && c->job &&
+           is_past(c, c->job->metadata.creation,
+                   c->run->spec.snapshot.timeout_seconds * RCO_NS_PER_S);
+}
+
+void rco_run_do_pod_slow(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    rco_run_fail(c, RCO_FAILURE_CLASS_TIMEOUT, "NotStarted",
+                 rco_message(c->a,
+                             "the pod of Job %s did not get as far as starting the engine within %lld s; "
+                             "kubectl describe pod -l %s=%s -n %s says what it waits for",
+                             c->job->metadata.name,
+                             (long long)c->run->spec.snapshot.timeout_seconds, RCO_LABEL_RUN_UID,
+                             c->meta->uid, c->meta->ns));
+}
+
+static rco_wall overtime_at(const struct rco_run_ctx *c)
+{
+    const struct rco_resolved *s = &c->run->spec.snapshot;
+    return c->run->status.engine.started_at +
+           (s->timeout_seconds + s->termination_grace_period_seconds + OVERTIME_S) * RCO_US_PER_S;
+}
+
+bool rco_run_is_overtime(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_active(c) && c->started && c->now >= overtime_at(c) && c->job &&
+           !c->job->metadata.deletion;
+}
+
+/* The pod is told to stop; an apply stays what it is until its end is known. */
+void rco_run_do_overtime(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const char *why = rco_message(c->a, "the %s took longer than %lld s and did not stop by itself",
+                                  rco_phase_name(c->phase),
+                                  (long long)c->run->spec.snapshot.timeout_seconds);
+    if (c->phase == RCO_PHASE_PLAN)
+        rco_run_fail(c, RCO_FAILURE_CLASS_TIMEOUT, NULL, why);
+    else
+        rco_plan_event(c->plan, RCO_KIND_RUN, c->meta, "Warning", "Overtime", why);
+    rco_plan_delete(c->plan, RCO_KIND_JOB, &c->job->metadata);
+}
+
+bool rco_run_is_running(const void *p)
+{
+    return is_active(RCO_RUN_CTX(p));
+}
+
+/* Nothing is written while it runs; what is to be noticed without an event has a time. */
+void rco_run_do_running(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    if (!c->started) {
+        rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
+        return;
+    }
+    int64_t left = (overtime_at(c) - c->now) * 1000;
+    rco_plan_requeue(c->plan, left > RCO_RUN_RETRY_NS ? left : RCO_RUN_RETRY_NS);
+}
