@@ -2,20 +2,12 @@
 # shellcheck shell=bash disable=SC2034
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-passed=0 failed=0
+# shellcheck source=../lib/results.sh
+. "$ROOT/test/lib/results.sh"
+cd "$ROOT" || exit
 
-ok() { passed=$((passed + 1)); }
-
-not_ok() { # NAME DETAIL
-    failed=$((failed + 1))
-    printf 'FAIL %s\n%s\n' "$1" "     ${2-}" >&2
-}
-
-# finish: the closing line; fails if any check failed or none ran.
-finish() {
-    printf '%d passed, %d failed\n' "$passed" "$failed"
-    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
-}
+ok() { result ok; }
+not_ok() { result fail "$1" "${2-}"; } # NAME DETAIL
 
 # server_up: a kube-apiserver of our own in $dir until the script ends; sets url and kubeconfig.
 server_up() {

@@ -52,7 +52,7 @@ wait_for_policy() { # NAME METHOD PATH BODY
         sleep 0.2
     done
     not_ok "policy $1 comes into force" "$code $body"
-    finish
+    results_end chart-policies
     exit 1
 }
 label() { jq -n --arg k "$1" --arg v "$2" '{metadata: {labels: {($k): $v}}}'; }
@@ -313,4 +313,4 @@ release install "$ROOT/charts/runtime-cloud-operator"
 as='' api GET "$envs/dev"
 accepted 'the Environment is there after installing again'
 
-finish
+results_end chart-policies

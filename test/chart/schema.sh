@@ -352,4 +352,4 @@ plan=$(jq '.adds = 0 | .changes = 0 | del(.artifact) | .types = [] | .resources 
 apply='{"result":"NoChanges"}'
 make_run production-nochanges Applied '.spec.environmentClass = "production"'
 
-finish
+results_end chart-schema

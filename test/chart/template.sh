@@ -78,4 +78,4 @@ for name in default full; do
     if grep -qE '^\s+(privileged|hostNetwork|hostPID): true' "$scratch/$name.yaml"; then not_ok "$name is restricted"; else ok; fi
 done
 
-finish
+results_end chart-template
