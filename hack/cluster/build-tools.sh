@@ -71,8 +71,8 @@ locate() {
 
 # prepare_kubernetes_provider DIR: copies the two files its main package embeds from the module.
 prepare_kubernetes_provider() {
-    local from
-    from=$(cd "$1" && "$go" list -m -f '{{.Dir}}' github.com/pulumi/pulumi-kubernetes/provider/v4)
+    local from=github.com/pulumi/pulumi-kubernetes/provider/v4
+    from=$(cd "$1" && "$go" mod download "$from" && "$go" list -m -f '{{.Dir}}' "$from")
     from=$from/cmd/pulumi-resource-kubernetes
     sed "0,/{/s//{ \"version\": \"$version\",/" "$from/schema.json" >"$1/schema-embed.json"
     cp "$from/terraform-mapping.json" "$1/terraform-mapping-embed.json"
@@ -92,9 +92,10 @@ compile() {
         set -e
         cd "$work/src"
         export CGO_ENABLED=0 GOFLAGS=-mod=readonly GOTOOLCHAIN=local GOWORK=off
-        "$go" mod download
         if [ "$name" = pulumi-resource-kubernetes ]; then prepare_kubernetes_provider .; fi
-        nice -n 5 "$go" build -trimpath -ldflags "-s -w $flags" -o "../$name" "$package"
+        # Modules are fetched on the way; once more if the first attempt failed, for networks do.
+        set -- nice -n 5 "$go" build -trimpath -ldflags "-s -w $flags" -o "../$name" "$package"
+        "$@" || { sleep 5 && "$@"; }
     ) >"$log" 2>&1 9>&- &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do

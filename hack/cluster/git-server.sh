@@ -121,6 +121,7 @@ down)
     daemon_stop "$SERVICE_DIR" git
     daemon_stop "$SERVICE_DIR" sshd
     rm -rf "$dir"
+    service_forget git sshd
     ;;
 *) die "$usage" ;;
 esac

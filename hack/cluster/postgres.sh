@@ -83,6 +83,7 @@ down)
     fi
     daemon_stop "$SERVICE_DIR" postgres
     rm -rf "$dir"
+    service_forget postgres
     ;;
 *) die "usage: postgres.sh up | down | info" ;;
 esac

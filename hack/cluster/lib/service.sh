@@ -26,3 +26,10 @@ service_start() {
 }
 
 port_open() { (exec 3<>"/dev/tcp/$SERVICE_IP/$1") 2>/dev/null; }
+
+# service_forget NAME...: removes what daemons that were stopped leave.
+service_forget() {
+    local name
+    for name in "$@"; do rm -f "$SERVICE_DIR/log/$name.log"; done
+    rmdir "$SERVICE_DIR"/{log,pids} "$SERVICE_DIR" 2>/dev/null || true
+}
