@@ -83,6 +83,15 @@ static const struct filled pvc[] = {
     {"metadata.annotations.volume.beta.kubernetes.io/*", NULL},
 };
 
+/* People may ask a run to stop, approve it, and label it; nothing of that makes it another run. */
+static const struct filled run[] = {
+    {"spec.cancel", NULL},
+    {"spec.approval", NULL},
+    {"metadata.labels.*", NULL},
+    {"metadata.annotations", NULL},
+    {"metadata.annotations.*", NULL},
+};
+
 struct compare {
     enum rco_kind kind;
     struct rco_buf path;    /* with indices, for people */
@@ -194,6 +203,8 @@ static bool filled_in(const struct compare *c, const struct rco_json_value *v,
         return true;
     if (c->kind == RCO_KIND_PVC)
         return in_table(p, v, pvc, RCO_ARRAY_LEN(pvc));
+    if (c->kind == RCO_KIND_RUN)
+        return in_table(p, v, run, RCO_ARRAY_LEN(run));
     if (c->kind != RCO_KIND_JOB)
         return false;
     if (in_table(p, v, job, RCO_ARRAY_LEN(job)) || is_alias(c, p, v, parent))
