@@ -23,7 +23,7 @@ CLUSTER=(
     git openssl curl jq ca-certificates openssh-client openssh-server postgresql
 )
 TEST=(
-    clang-tidy curl jq lua5.1 openssl procps shellcheck spin
+    clang-tidy curl jq lua5.1 nghttp2-server openssl procps shellcheck spin
 )
 GOLANG=(golang-go ca-certificates git)
 
