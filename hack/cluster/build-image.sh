@@ -25,9 +25,12 @@ log=$RCO_CACHE/log/image-$target.log
 mkdir -p "$RCO_CACHE/log" "$RCO_CACHE/images"
 exec 9>"$RCO_CACHE/images/.lock"
 flock 9
+# Those of builds that were interrupted; under the lock there are no others.
+store_buildah rm --all >/dev/null 2>&1 || true
 if ! store_buildah build --isolation chroot --pull-never --layers --format docker \
     --file "$dockerfile" --target "$target" --tag "$image" "$@" \
     "${RCO_IMAGE_CONTEXT:-$(dirname "$dockerfile")}" >"$log" 2>&1; then
+    store_buildah rm --all >/dev/null 2>&1 || true
     tail -n 40 "$log" >&2
     die "target $target of $dockerfile did not build (log: $log)"
 fi

@@ -28,8 +28,10 @@ store_driver() {
     cat "$driver"
 }
 
+# In a mount namespace of its own, for a build that fails leaves its layers mounted.
 store_buildah() { # VERB ARGUMENTS...
     STORAGE_DRIVER=$(store_driver) BUILDAH_ISOLATION=chroot \
+        unshare --mount --propagation private \
         buildah --root "$IMAGE_STORE/root" --runroot "$IMAGE_STORE/run" "$@" 9>&-
 }
 
