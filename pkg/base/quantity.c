@@ -55,7 +55,7 @@ static bool parse_exponent(const char *p, int *ret)
     p++;
     if (*p == '-' || *p == '+')
         sign = *p++ == '-' ? -1 : 1;
-    for (; *p >= '0' && *p <= '9'; p++, n++)
+    for (; *p >= '0' && *p <= '9' && n < 3; p++, n++)
         v = v * 10 + (*p - '0');
     if (*p || n == 0 || n > 2)
         return false;
