@@ -35,6 +35,7 @@ struct program {
     struct rco_kube_client *client;
     struct rco_metrics *metrics;
     struct rco_metric *requests_total;
+    const char *host; /* of the API server, for metrics */
     struct rco_startup *startup;
     struct rco_world world;
     char *gateway_ca;
@@ -85,8 +86,7 @@ static void on_observed(void *ctx, const char *method, int status, int64_t laten
 
     (void)latency_ns;
     snprintf(code, sizeof code, "%d", status);
-    rco_series_inc(rco_metric_series(p->requests_total, status ? code : "<error>", method,
-                                     p->kube_config.server));
+    rco_series_inc(rco_metric_series(p->requests_total, status ? code : "<error>", method, p->host));
 }
 
 static void on_warning(void *ctx, const char *text)
@@ -180,12 +180,6 @@ static void on_reply(void *ctx, uint64_t mailbox, int http_status, const char *b
     rco_mailbox_reply(p->world.mailbox, mailbox, http_status, body, n);
 }
 
-static void on_leading(void *ctx, int64_t transitions)
-{
-    (void)ctx;
-    rco_log(RCO_LOG_INFO, "leading", RCO_N("transitions", transitions));
-}
-
 static void on_failed(void *ctx, const char *why)
 {
     (void)ctx;
@@ -220,7 +214,6 @@ static void make_manager(struct program *p)
         .election = o->leader_elect ? &election : NULL,
         .instance = p->env->pod_name ? p->env->pod_name : p->env->host_name,
         .reply = on_reply,
-        .leading = on_leading,
         .failed = on_failed,
         .ctx = p,
     };
@@ -443,7 +436,11 @@ static int start(struct program *p, struct rco_error *err)
     if (rco_config_file_load(p->options->config_file, &p->arena, &p->world.config, err) < 0)
         return -1;
     make_metrics(p);
-    if (load_kube_config(p, err) < 0 || connect_api(p, err) < 0)
+    if (load_kube_config(p, err) < 0)
+        return -1;
+    p->host = strstr(p->kube_config.server, "://");
+    p->host = p->host ? p->host + 3 : p->kube_config.server;
+    if (connect_api(p, err) < 0)
         return -1;
     p->identity = make_identity(p);
     p->world.mailbox = rco_mailbox_new(p->loop, wake_run, p);
