@@ -66,7 +66,8 @@ static void commit(struct ctx *c)
     c->next.has_observed_generation = true;
     if (!rco_plan_patch_status(c->plan, RCO_KIND_ENV, c->meta, &c->env->status, &c->next))
         return;
-    if (!ready || (old && rco_streq(old->reason, ready->reason)))
+    if (!ready || rco_streq(ready->status, "Unknown") ||
+        (old && rco_streq(old->reason, ready->reason)))
         return;
     rco_plan_event(c->plan, RCO_KIND_ENV, c->meta,
                    rco_streq(ready->status, "True") ? "Normal" : "Warning", ready->reason,
@@ -487,7 +488,10 @@ static void report_refused(void *p)
 
 static bool lacks_claim(const struct ctx *c)
 {
-    return has_own_claim(c) && !claim_is_recorded(c) && !c->o->claim;
+    const struct rco_outcome *x = outcome(c, RCO_KIND_PVC, rco_str_or_empty(c->claim_name));
+    /* One that exists and is not seen yet is waited for; the Secrets need not wait with it. */
+    return has_own_claim(c) && !claim_is_recorded(c) && !c->o->claim &&
+           !(x && x->type == RCO_OUTCOME_EXISTS);
 }
 
 static bool lacks_pass(const struct ctx *c)
@@ -498,7 +502,8 @@ static bool lacks_pass(const struct ctx *c)
 static bool is_incomplete(const void *p)
 {
     const struct ctx *c = p;
-    return lacks_claim(c) || lacks_pass(c) || !c->env->status.has_hmac_key;
+    return (has_own_claim(c) && !claim_is_recorded(c)) || lacks_pass(c) ||
+           !c->env->status.has_hmac_key;
 }
 
 /* Whatever is missing, together; each outcome is recorded by the next decision. */

@@ -1,0 +1,620 @@
+/* A small world for decisions: objects as JSON trees, the observe functions of the program over them, and
+ * an API server that carries plans out with uids, resourceVersions, generations and finalizers. */
+#ifndef RCO_TEST_DECIDE_WORLD_H
+#define RCO_TEST_DECIDE_WORLD_H
+
+#include "tree.h"
+
+#include "api/kinds.h"
+#include "api/names.h"
+#include "api/zz_generated_types.h"
+#include "decide/deployment.h"
+#include "decide/environment.h"
+#include "decide/run.h"
+#include "plan/plan.h"
+
+#define WORLD_MAX_OBJECTS 512
+#define WORLD_OPERATOR_NS "runtime-cloud"
+
+struct world_object {
+    enum rco_kind kind;
+    struct rco_value *tree;
+    const char *sent; /* body of the create that made it, for COMPARE */
+    const void *decoded; /* of the current tree, or NULL */
+    bool gone;
+};
+
+struct world_reply {
+    uint64_t exchange;
+    int status;
+    const char *body;
+};
+
+struct world_outcomes {
+    const char *key; /* kind/ns/name */
+    struct rco_outcome items[16];
+    size_t n;
+};
+
+struct world {
+    struct rco_arena a; /* everything; grows for the life of one test */
+    struct world_object objects[WORLD_MAX_OBJECTS];
+    size_t n_objects;
+    struct world_outcomes outcomes[64];
+    size_t n_outcomes;
+    struct rco_decide_config config;
+    rco_wall now;
+    uint64_t counter; /* of uids and resourceVersions */
+    /* mailbox of all runs: each names its run */
+    struct {
+        const char *run;
+        struct rco_mailbox_start start;
+        bool live;
+    } starts[32];
+    size_t n_starts;
+    struct {
+        const char *run;
+        struct rco_mailbox_receipt receipt;
+        bool live;
+    } receipts[32];
+    size_t n_receipts;
+    const char *fenced[4];
+    size_t n_fenced;
+    struct world_reply replies[256];
+    size_t n_replies;
+    unsigned writes, events;
+    struct rco_plan plan; /* of the last decision */
+    /* Called for each status patch of a run with the state before and after. */
+    void (*transition)(struct world *w, const struct rco_run *before, const struct rco_run *after);
+    /* Kinds and names whose create is refused (for tests), NULL-terminated "Kind/name-prefix". */
+    const char *refuse[4];
+    const char *refuse_message;
+};
+
+static inline enum rco_kind world_kind(const char *name)
+{
+    for (int k = 1; k < RCO_KIND_COUNT; k++)
+        if (rco_streq(rco_kind_info((enum rco_kind)k)->kind, name))
+            return (enum rco_kind)k;
+    fail_msg("unknown kind %s", name);
+    return RCO_KIND_NONE;
+}
+
+static inline void world_init(struct world *w)
+{
+    memset(w, 0, sizeof(*w));
+    struct rco_error err = RCO_ERROR_INIT;
+    assert_int_equal(rco_wall_parse("2026-11-30T07:00:00Z", &w->now, &err), 0);
+    w->config = (struct rco_decide_config){
+        .operator_namespace = WORLD_OPERATOR_NS,
+        .job = {.gateway_url = "https://runtime-cloud-gateway.runtime-cloud.svc:8443",
+                .gateway_ca = "-----BEGIN CERTIFICATE-----\n"},
+        .runner_image = "runtime-cloud-runner:dev",
+        .default_tenant = "default",
+    };
+}
+
+static inline void world_release(struct world *w)
+{
+    rco_arena_release(&w->a);
+}
+
+static inline const char *world_name(const struct world_object *o)
+{
+    return tree_string(o->tree, "metadata.name");
+}
+
+static inline const char *world_ns(const struct world_object *o)
+{
+    return rco_str_or_empty(tree_string(o->tree, "metadata.namespace"));
+}
+
+static inline struct world_object *world_find(struct world *w, enum rco_kind kind, const char *ns,
+                                              const char *name)
+{
+    for (size_t i = 0; i < w->n_objects; i++)
+        if (!w->objects[i].gone && w->objects[i].kind == kind &&
+            rco_streq(world_ns(&w->objects[i]), rco_str_or_empty(ns)) &&
+            rco_streq(world_name(&w->objects[i]), name))
+            return &w->objects[i];
+    return NULL;
+}
+
+static inline const void *world_decode(struct world *w, struct world_object *o)
+{
+    struct rco_error err = RCO_ERROR_INIT;
+    const struct rco_schema *schema = rco_kind_info(o->kind)->schema;
+    if (o->decoded)
+        return o->decoded;
+    char *text = tree_text(&w->a, o->tree);
+    void *obj = rco_arena_alloc(&w->a, schema->size);
+    if (rco_codec_decode(schema, text, strlen(text), &w->a, obj, &err) != 0)
+        fail_msg("%s %s: %s", schema->name, world_name(o), err.msg);
+    o->decoded = obj;
+    return obj;
+}
+
+static inline const void *world_get(struct world *w, enum rco_kind kind, const char *ns,
+                                    const char *name)
+{
+    struct world_object *o = name ? world_find(w, kind, ns, name) : NULL;
+    return o ? world_decode(w, o) : NULL;
+}
+
+/* A new resourceVersion after a change of the tree. */
+static inline void world_touch(struct world *w, struct world_object *o)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "\"%llu\"", (unsigned long long)(1000 + ++w->counter));
+    tree_set(&w->a, o->tree, "metadata.resourceVersion", text);
+    o->decoded = NULL;
+}
+
+static inline const char *world_time(struct world *w)
+{
+    char at[RCO_TIME_STR_MAX];
+    rco_wall_format(w->now, at);
+    return rco_arena_printf(&w->a, "\"%s\"", at);
+}
+
+/* Adds an object; fills in what an API server does. */
+static inline struct world_object *world_add(struct world *w, enum rco_kind kind,
+                                             struct rco_value *tree)
+{
+    assert_true(w->n_objects < WORLD_MAX_OBJECTS);
+    struct world_object *o = &w->objects[w->n_objects++];
+    *o = (struct world_object){.kind = kind, .tree = tree};
+    if (!tree_get(tree, "metadata.uid"))
+        tree_set(&w->a, tree, "metadata.uid",
+                 rco_arena_printf(&w->a, "\"%08llx-0000-4000-8000-000000000000\"",
+                                  (unsigned long long)(0x10000000 + ++w->counter * 7919)));
+    if (!tree_get(tree, "metadata.generation"))
+        tree_set(&w->a, tree, "metadata.generation", "1");
+    if (!tree_get(tree, "metadata.creationTimestamp"))
+        tree_set(&w->a, tree, "metadata.creationTimestamp", world_time(w));
+    if (!tree_get(tree, "metadata.namespace") && rco_kind_info(kind)->namespaced)
+        tree_set(&w->a, tree, "metadata.namespace", "\"team-a\"");
+    world_touch(w, o);
+    return o;
+}
+
+static inline struct world_object *world_add_json(struct world *w, enum rco_kind kind,
+                                                  const char *json)
+{
+    return world_add(w, kind, tree_parse(&w->a, json));
+}
+
+/* A change by somebody else: merge patch; a changed spec is a new generation. */
+static inline void world_change(struct world *w, struct world_object *o, const char *patch)
+{
+    char *before = tree_get(o->tree, "spec") ? tree_text(&w->a, tree_get(o->tree, "spec")) : NULL;
+    tree_merge(&w->a, o->tree, tree_parse(&w->a, patch));
+    char *after = tree_get(o->tree, "spec") ? tree_text(&w->a, tree_get(o->tree, "spec")) : NULL;
+    if (before && after && strcmp(before, after) != 0)
+        tree_set(&w->a, o->tree, "metadata.generation",
+                 rco_arena_printf(&w->a, "%lld",
+                                  (long long)rco_value_int(tree_get(o->tree, "metadata"),
+                                                           "generation", 1) + 1));
+    world_touch(w, o);
+}
+
+static inline bool world_has_finalizers(const struct world_object *o)
+{
+    const struct rco_value *f = tree_get(o->tree, "metadata.finalizers");
+    return f && f->len;
+}
+
+static inline void world_collect(struct world *w, struct world_object *o);
+
+/* A delete with background propagation. */
+static inline void world_delete(struct world *w, struct world_object *o)
+{
+    if (world_has_finalizers(o)) {
+        if (!tree_get(o->tree, "metadata.deletionTimestamp"))
+            tree_set(&w->a, o->tree, "metadata.deletionTimestamp", world_time(w));
+        world_touch(w, o);
+        return;
+    }
+    o->gone = true;
+    world_collect(w, o);
+}
+
+/* What the owner's end takes with it: pods of a Job. */
+static inline void world_collect(struct world *w, struct world_object *o)
+{
+    const char *uid = tree_string(o->tree, "metadata.uid");
+    for (size_t i = 0; i < w->n_objects; i++) {
+        struct world_object *x = &w->objects[i];
+        const struct rco_value *owners = tree_get(x->tree, "metadata.ownerReferences");
+        if (!x->gone && owners && owners->first &&
+            rco_streq(tree_string(owners->first, "uid"), uid))
+            world_delete(w, x);
+    }
+}
+
+/* ---- observe ---- */
+
+static inline const struct rco_namespace *world_namespace(struct world *w, const char *ns)
+{
+    return world_get(w, RCO_KIND_NAMESPACE, "", ns);
+}
+
+static inline const char *world_label(const struct world_object *o, const char *key)
+{
+    const struct rco_value *labels = tree_get(o->tree, "metadata.labels");
+    return labels ? rco_value_text(labels, key) : NULL;
+}
+
+/* Objects of KIND that FIT accepts, as a list for an observed struct. */
+static inline const void *const *world_list(struct world *w, enum rco_kind kind,
+                                            bool (*fit)(const struct world_object *, const char *,
+                                                        const char *),
+                                            const char *x, const char *y, size_t *ret_n)
+{
+    const void **list = rco_arena_array(&w->a, w->n_objects + 1, sizeof(*list));
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_objects; i++)
+        if (!w->objects[i].gone && w->objects[i].kind == kind && fit(&w->objects[i], x, y))
+            list[n++] = world_decode(w, &w->objects[i]);
+    *ret_n = n;
+    return list;
+}
+
+static inline bool fit_environment(const struct world_object *o, const char *ns, const char *env)
+{
+    return rco_streq(world_ns(o), ns) && rco_streq(tree_string(o->tree, "spec.environmentId"), env);
+}
+
+static inline bool fit_env_label(const struct world_object *o, const char *ns, const char *env)
+{
+    return rco_streq(world_ns(o), ns) && rco_streq(world_label(o, RCO_LABEL_ENVIRONMENT), env);
+}
+
+static inline bool fit_specification(const struct world_object *o, const char *ns, const char *name)
+{
+    return rco_streq(world_ns(o), ns) &&
+           rco_streq(tree_string(o->tree, "spec.specificationRef.name"), name);
+}
+
+static inline bool fit_run_uid(const struct world_object *o, const char *ns, const char *uid)
+{
+    return rco_streq(world_ns(o), ns) && rco_streq(world_label(o, RCO_LABEL_RUN_UID), uid);
+}
+
+static inline bool fit_holder(const struct world_object *o, const char *uid, const char *unused)
+{
+    return rco_streq(tree_string(o->tree, "spec.holderIdentity"), uid);
+}
+
+static inline bool fit_engine_run(const struct world_object *o, const char *uid, const char *unused)
+{
+    const struct rco_value *ann = tree_get(o->tree, "metadata.annotations");
+    return ann && rco_streq(rco_value_text(ann, RCO_ANNOTATION_CLAIM_ENGINE_RUN_UID), uid);
+}
+
+static inline bool fit_uid(const struct world_object *o, const char *uid, const char *unused)
+{
+    return rco_streq(tree_string(o->tree, "metadata.uid"), uid);
+}
+
+static inline struct world_outcomes *world_outcomes(struct world *w, enum rco_kind kind,
+                                                    const char *ns, const char *name)
+{
+    char *key = rco_arena_printf(&w->a, "%d/%s/%s", kind, ns, name);
+    for (size_t i = 0; i < w->n_outcomes; i++)
+        if (rco_streq(w->outcomes[i].key, key))
+            return &w->outcomes[i];
+    assert_true(w->n_outcomes < RCO_ARRAY_LEN(w->outcomes));
+    w->outcomes[w->n_outcomes] = (struct world_outcomes){.key = key};
+    return &w->outcomes[w->n_outcomes++];
+}
+
+static inline struct rco_env_observed world_observe_env(struct world *w, const char *ns,
+                                                        const char *name)
+{
+    char claim[RCO_NAME_SIZE];
+    struct rco_env_observed o = {.config = &w->config};
+    struct world_outcomes *outcomes = world_outcomes(w, RCO_KIND_ENV, ns, name);
+    o.env = world_get(w, RCO_KIND_ENV, ns, name);
+    o.ns = world_namespace(w, ns);
+    o.outcomes = outcomes->items;
+    o.n_outcomes = outcomes->n;
+    memset(o.random, 0xa5, sizeof(o.random));
+    if (!o.env)
+        return o;
+    const char *claim_name = rco_env_claim_name(o.env, claim);
+    o.claim = world_get(w, RCO_KIND_PVC, ns, claim_name);
+    o.specs = (const void *)world_list(w, RCO_KIND_DEPSPEC, fit_environment, ns, name, &o.n_specs);
+    o.runs = (const void *)world_list(w, RCO_KIND_RUN, fit_environment, ns, name, &o.n_runs);
+    return o;
+}
+
+static inline struct rco_depspec_observed world_observe_depspec(struct world *w, const char *ns,
+                                                                const char *name)
+{
+    struct rco_depspec_observed o = {.config = &w->config};
+    struct world_outcomes *outcomes = world_outcomes(w, RCO_KIND_DEPSPEC, ns, name);
+    o.spec = world_get(w, RCO_KIND_DEPSPEC, ns, name);
+    o.ns = world_namespace(w, ns);
+    o.outcomes = outcomes->items;
+    o.n_outcomes = outcomes->n;
+    if (!o.spec)
+        return o;
+    const char *env = o.spec->spec.environment_id;
+    o.tenant = world_get(w, RCO_KIND_TENANT, "", o.spec->spec.tenant_id);
+    o.env = world_get(w, RCO_KIND_ENV, ns, env);
+    o.configmaps = (const void *)world_list(w, RCO_KIND_CONFIGMAP, fit_env_label, ns, env,
+                                            &o.n_configmaps);
+    o.runs = (const void *)world_list(w, RCO_KIND_RUN, fit_specification, ns, name, &o.n_runs);
+    o.claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_holder, o.spec->metadata.uid, NULL,
+                                        &o.n_claims);
+    return o;
+}
+
+static inline void world_observe_mailbox(struct world *w, const char *run,
+                                         struct rco_mailbox_facts *m)
+{
+    struct rco_mailbox_start *starts = rco_arena_array(&w->a, 32, sizeof(*starts));
+    struct rco_mailbox_receipt *receipts = rco_arena_array(&w->a, 32, sizeof(*receipts));
+    for (size_t i = 0; i < w->n_starts; i++)
+        if (w->starts[i].live && rco_streq(w->starts[i].run, run))
+            starts[m->n_starts++] = w->starts[i].start;
+    for (size_t i = 0; i < w->n_receipts; i++)
+        if (w->receipts[i].live && rco_streq(w->receipts[i].run, run))
+            receipts[m->n_receipts++] = w->receipts[i].receipt;
+    m->starts = starts;
+    m->receipts = receipts;
+}
+
+static inline void world_observe_pods(struct world *w, struct rco_run_observed *o)
+{
+    const struct rco_meta *meta = &o->run->metadata;
+    o->jobs = (const void *)world_list(w, RCO_KIND_JOB, fit_run_uid, meta->ns, meta->uid, &o->n_jobs);
+    o->pods = (const void *)world_list(w, RCO_KIND_POD, fit_run_uid, meta->ns, meta->uid, &o->n_pods);
+    size_t n;
+    const struct rco_pod *const *all = (const void *)world_list(
+        w, RCO_KIND_POD, fit_env_label, meta->ns, o->run->spec.environment_id, &n);
+    const struct rco_pod **rest = rco_arena_array(&w->a, n + 1, sizeof(*rest));
+    for (size_t i = 0; i < n; i++)
+        if (!rco_streq(rco_meta_label(&all[i]->metadata, RCO_LABEL_RUN_UID), meta->uid))
+            rest[o->n_other_pods++] = all[i];
+    o->other_pods = rest;
+}
+
+static inline struct rco_run_observed world_observe_run(struct world *w, const char *ns,
+                                                        const char *name)
+{
+    char text[RCO_NAME_SIZE];
+    size_t n;
+    struct rco_run_observed o = {.config = &w->config};
+    struct world_outcomes *outcomes = world_outcomes(w, RCO_KIND_RUN, ns, name);
+    o.run = world_get(w, RCO_KIND_RUN, ns, name);
+    o.outcomes = outcomes->items;
+    o.n_outcomes = outcomes->n;
+    o.fenced_nodes = w->fenced;
+    o.n_fenced_nodes = w->n_fenced;
+    world_observe_mailbox(w, name, &o.mailbox);
+    if (!o.run)
+        return o;
+    const struct rco_meta *meta = &o.run->metadata;
+    o.spec = world_get(w, RCO_KIND_DEPSPEC, ns, o.run->spec.specification_ref.name);
+    o.env = world_get(w, RCO_KIND_ENV, ns, o.run->spec.environment_id);
+    world_observe_pods(w, &o);
+    rco_name_anchor(meta->uid, text);
+    o.anchor = world_get(w, RCO_KIND_CONFIGMAP, ns, text);
+    const char *project = o.mailbox.n_starts && o.mailbox.starts[0].request
+                              ? o.mailbox.starts[0].request->project
+                              : NULL;
+    if (rco_run_claim_name(o.run, project, text))
+        o.claim = world_get(w, RCO_KIND_LEASE, WORLD_OPERATOR_NS, text);
+    if (o.claim) {
+        world_list(w, RCO_KIND_DEPSPEC, fit_uid, o.claim->spec.holder_identity, NULL, &n);
+        o.claim_holder_exists = n > 0;
+    }
+    o.engine_claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_engine_run, meta->uid, NULL,
+                                               &o.n_engine_claims);
+    const struct rco_run *const *all = (const void *)world_list(
+        w, RCO_KIND_RUN, fit_environment, ns, o.run->spec.environment_id, &n);
+    const struct rco_run **rest = rco_arena_array(&w->a, n + 1, sizeof(*rest));
+    for (size_t i = 0; i < n; i++)
+        if (all[i] != o.run)
+            rest[o.n_others++] = all[i];
+    o.others = rest;
+    return o;
+}
+
+/* ---- decide and execute ---- */
+
+static inline void world_decide(struct world *w, enum rco_kind kind, const char *ns,
+                                const char *name)
+{
+    rco_plan_init(&w->plan, &w->a);
+    if (kind == RCO_KIND_ENV) {
+        struct rco_env_observed o = world_observe_env(w, ns, name);
+        rco_env_decide(&o, w->now, &w->plan);
+    } else if (kind == RCO_KIND_DEPSPEC) {
+        struct rco_depspec_observed o = world_observe_depspec(w, ns, name);
+        rco_depspec_decide(&o, w->now, &w->plan);
+    } else {
+        struct rco_run_observed o = world_observe_run(w, ns, name);
+        rco_run_decide(&o, w->now, &w->plan);
+    }
+}
+
+static inline void world_outcome(struct world *w, struct world_outcomes *out,
+                                 enum rco_outcome_type type, const struct rco_action *action,
+                                 const char *uid, const char *message)
+{
+    assert_true(out->n < RCO_ARRAY_LEN(out->items));
+    out->items[out->n++] = (struct rco_outcome){.type = type, .kind = action->kind,
+                                                .name = action->name, .uid = uid,
+                                                .message = message};
+}
+
+static inline bool world_refuses(const struct world *w, const struct rco_action *action)
+{
+    for (size_t i = 0; i < RCO_ARRAY_LEN(w->refuse) && w->refuse[i]; i++) {
+        const char *kind = rco_kind_info(action->kind)->kind;
+        size_t n = strlen(kind);
+        if (strncmp(w->refuse[i], kind, n) == 0 && w->refuse[i][n] == '/' &&
+            rco_str_has_prefix(action->name, w->refuse[i] + n + 1))
+            return true;
+    }
+    return false;
+}
+
+/* False: the plan stops here. */
+static inline bool world_create(struct world *w, const struct rco_action *action,
+                                struct world_outcomes *out)
+{
+    struct world_object *o = world_find(w, action->kind, action->ns, action->name);
+    if (!o && world_refuses(w, action)) {
+        world_outcome(w, out, RCO_OUTCOME_REFUSED, action, NULL, w->refuse_message);
+        return false;
+    }
+    if (!o) {
+        o = world_add(w, action->kind, tree_parse_n(&w->a, action->body, action->body_len));
+        o->sent = action->body;
+        assert_string_equal(world_name(o), action->name);
+        world_outcome(w, out, RCO_OUTCOME_CREATED, action, tree_string(o->tree, "metadata.uid"), NULL);
+        return true;
+    }
+    if (action->exists == RCO_EXISTS_OK)
+        return true;
+    if (action->exists == RCO_EXISTS_REPORT) {
+        world_outcome(w, out, RCO_OUTCOME_EXISTS, action, NULL, "exists");
+        return false;
+    }
+    if (rco_streq(o->sent, action->body)) {
+        world_outcome(w, out, RCO_OUTCOME_SAME, action, tree_string(o->tree, "metadata.uid"), NULL);
+        return true;
+    }
+    world_outcome(w, out, RCO_OUTCOME_FOREIGN, action, NULL, "spec: differs");
+    return false;
+}
+
+static inline bool world_patch(struct world *w, const struct rco_action *action)
+{
+    struct world_object *o = world_find(w, action->kind, action->ns, action->name);
+    struct rco_value *patch = tree_parse_n(&w->a, action->body, action->body_len);
+    const char *rv = tree_string(patch, "metadata.resourceVersion");
+    assert_non_null(rv);
+    if (!o || !rco_streq(rv, tree_string(o->tree, "metadata.resourceVersion")))
+        return false;
+    const void *before = world_decode(w, o);
+    bool status = action->type == RCO_ACTION_PATCH_STATUS;
+    char *old = tree_text(&w->a, o->tree);
+    if (status) {
+        const struct rco_value *s = rco_value_get(patch, "status");
+        assert_non_null(s);
+        tree_put(&w->a, o->tree, "status",
+                 tree_merge(&w->a, (struct rco_value *)rco_value_get(o->tree, "status"), s));
+    } else {
+        tree_put(&w->a, (struct rco_value *)rco_value_get(patch, "metadata"), "resourceVersion", NULL);
+        tree_merge(&w->a, o->tree, patch);
+    }
+    if (strcmp(old, tree_text(&w->a, o->tree)) == 0)
+        fail_msg("row %s: a patch of %s that changes nothing", w->plan.row, action->name);
+    world_touch(w, o);
+    if (status && action->kind == RCO_KIND_RUN && w->transition)
+        w->transition(w, before, world_decode(w, o));
+    if (!world_has_finalizers(o) && tree_get(o->tree, "metadata.deletionTimestamp")) {
+        o->gone = true;
+        world_collect(w, o);
+    }
+    return true;
+}
+
+static inline bool world_remove(struct world *w, const struct rco_action *action)
+{
+    struct world_object *o = world_find(w, action->kind, action->ns, action->name);
+    if (!o || !rco_streq(tree_string(o->tree, "metadata.uid"), action->uid))
+        return false;
+    world_delete(w, o);
+    return true;
+}
+
+static inline void world_answer(struct world *w, const struct rco_action *action)
+{
+    assert_true(w->n_replies < RCO_ARRAY_LEN(w->replies));
+    w->replies[w->n_replies++] =
+        (struct world_reply){action->mailbox, action->http_status, action->body};
+    for (size_t i = 0; i < w->n_starts; i++)
+        if (w->starts[i].start.exchange == action->mailbox)
+            w->starts[i].live = false;
+    for (size_t i = 0; i < w->n_receipts; i++)
+        if (w->receipts[i].receipt.exchange == action->mailbox)
+            w->receipts[i].live = false;
+}
+
+/* Carries w->plan out for the key; whether anything was done. */
+static inline bool world_execute(struct world *w, enum rco_kind kind, const char *ns,
+                                 const char *name)
+{
+    struct world_outcomes fresh = {0};
+    struct world_outcomes *kept = world_outcomes(w, kind, ns, name);
+    bool done = true, any = false;
+    if (getenv("RCO_TEST_TRACE") && w->plan.n_actions)
+        for (const struct rco_action *x = w->plan.first; x; x = x->next)
+            printf("%-18s %d %d %s %.200s\n", w->plan.row, x->type, x->kind,
+                   x->name ? x->name : "", x->body ? x->body : x->note ? x->note : "");
+    for (const struct rco_action *x = w->plan.first; x && done; x = x->next) {
+        any |= x->type != RCO_ACTION_EVENT;
+        switch (x->type) {
+        case RCO_ACTION_CREATE:
+            done = world_create(w, x, &fresh);
+            w->writes++;
+            break;
+        case RCO_ACTION_PATCH:
+        case RCO_ACTION_PATCH_STATUS:
+            done = world_patch(w, x);
+            w->writes++;
+            break;
+        case RCO_ACTION_DELETE:
+            done = world_remove(w, x);
+            w->writes++;
+            break;
+        case RCO_ACTION_EVENT:
+            w->events++;
+            break;
+        case RCO_ACTION_REPLY:
+            world_answer(w, x);
+            break;
+        }
+    }
+    const char *key = kept->key;
+    struct world_outcomes all = done ? (struct world_outcomes){.key = key} : *kept;
+    for (size_t i = 0; i < fresh.n; i++) {
+        size_t at = all.n;
+        for (size_t k = 0; k < all.n; k++)
+            if (all.items[k].kind == fresh.items[i].kind &&
+                rco_streq(all.items[k].name, fresh.items[i].name))
+                at = k;
+        all.items[at] = fresh.items[i];
+        all.n += at == all.n;
+    }
+    *kept = all;
+    return any || fresh.n;
+}
+
+/* Decides and executes all keys until nothing changes; fails when it does not come to rest. */
+static inline void world_settle(struct world *w)
+{
+    static const enum rco_kind kinds[] = {RCO_KIND_ENV, RCO_KIND_DEPSPEC, RCO_KIND_RUN};
+    for (unsigned round = 0; round < 60; round++) {
+        bool any = false;
+        for (size_t k = 0; k < RCO_ARRAY_LEN(kinds); k++)
+            for (size_t i = 0; i < w->n_objects; i++) {
+                if (w->objects[i].gone || w->objects[i].kind != kinds[k])
+                    continue;
+                const char *ns = world_ns(&w->objects[i]), *name = world_name(&w->objects[i]);
+                world_decide(w, kinds[k], ns, name);
+                any |= world_execute(w, kinds[k], ns, name);
+            }
+        if (!any)
+            return;
+    }
+    fail_msg("no fixed point: the last row was %s", w->plan.row);
+}
+
+#endif
