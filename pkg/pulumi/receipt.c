@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct type_count {
     const char *type;
@@ -17,12 +18,13 @@ struct rco_receipt_builder {
     enum rco_engine_phase phase;
     bool updating; /* apply: the preview part is over */
     struct rco_arena a;
+    struct rco_map open;  /* update part: "op urn" of steps that began and did not end */
     struct rco_map types; /* type -> struct type_count, of the phase's own part */
     struct rco_operation *ops; /* changing steps of the preview part */
     size_t n_ops, size_ops;
     struct rco_operation *done; /* apply: changing steps of the update part that succeeded */
     size_t n_done, size_done;
-    size_t begun, ended; /* steps of the current part */
+    const char *soft_error; /* first "Error: ..." that a language host printed */
     struct rco_receipt_result r;
 };
 
@@ -37,6 +39,7 @@ void rco_receipt_builder_free(struct rco_receipt_builder *b)
 {
     if (!b)
         return;
+    rco_map_release(&b->open);
     rco_map_release(&b->types);
     rco_arena_release(&b->a);
     free(b->ops);
@@ -106,28 +109,35 @@ static void compare_outputs(struct rco_receipt_builder *b, const struct rco_engi
         !rco_value_equal(outputs_of(e->metadata, "old"), outputs_of(e->metadata, "new"));
 }
 
+static const char *step_key(struct rco_receipt_builder *b, const struct rco_engine_event *e)
+{
+    return rco_arena_printf(&b->a, "%s %s", e->op, e->urn);
+}
+
 static void step_begins(struct rco_receipt_builder *b, const struct rco_engine_event *e)
 {
     bool changes = rco_op_changes(e->op);
     if (b->updating) {
         b->r.touched = b->r.touched || changes;
+        rco_map_set(&b->open, step_key(b, e), b);
     } else if (changes) {
         push(b, &b->ops, &b->n_ops, &b->size_ops, e);
         b->r.steps_total++;
     }
     if (b->phase == RCO_ENGINE_PHASE_PLAN)
         count(b, e);
-    b->begun++;
     b->r.current_urn = rco_arena_strdup(&b->a, e->urn);
 }
 
 static void step_ends(struct rco_receipt_builder *b, const struct rco_engine_event *e)
 {
-    b->ended++;
     if (!b->updating) {
         compare_outputs(b, e);
         return;
     }
+    /* A component reports its outputs a second time when it registers them. */
+    if (!rco_map_remove(&b->open, step_key(b, e)))
+        return;
     count(b, e);
     if (rco_op_changes(e->op)) {
         push(b, &b->done, &b->n_done, &b->size_done, e);
@@ -178,7 +188,8 @@ static const char *sentence(struct rco_arena *a, const char *message)
         out.data[n] = '\0';
     }
     const char *s = rco_buf_str(&out);
-    return rco_arena_strdup(a, rco_str_has_prefix(s, "error: ") ? s + 7 : s);
+    bool prefixed = rco_str_has_prefix(s, "error: ") || rco_str_has_prefix(s, "Error: ");
+    return rco_arena_strdup(a, prefixed ? s + 7 : s);
 }
 
 static void note_error(struct rco_receipt_builder *b, const char *message, const char *urn)
@@ -204,7 +215,6 @@ static void note_error(struct rco_receipt_builder *b, const char *message, const
 static void begin_update(struct rco_receipt_builder *b)
 {
     b->updating = true;
-    b->begun = b->ended = 0;
 }
 
 static void summary(struct rco_receipt_builder *b, const struct rco_engine_event *e)
@@ -255,6 +265,9 @@ void rco_receipt_builder_event(struct rco_receipt_builder *b, const struct rco_e
     case RCO_EVENT_DIAGNOSTIC:
         if (rco_streq(e->severity, "error"))
             note_error(b, e->message, e->urn);
+        else if (rco_streq(e->severity, "info#err") && !b->soft_error && e->message &&
+                 strncasecmp(e->message, "error", 5) == 0)
+            b->soft_error = sentence(&b->a, e->message);
         break;
     case RCO_EVENT_ERROR:
         note_error(b, e->message, NULL);
@@ -267,6 +280,8 @@ void rco_receipt_builder_event(struct rco_receipt_builder *b, const struct rco_e
 void rco_receipt_builder_result(struct rco_receipt_builder *b, struct rco_receipt_result *ret)
 {
     *ret = b->r;
+    if (b->soft_error && (!ret->error || is_generic(ret->error)))
+        ret->error = b->soft_error;
     rco_operations_digest(b->ops, b->n_ops, ret->operations_digest);
 }
 
