@@ -55,7 +55,8 @@ static void take_quoted(struct gen_enum *e, const char *s, size_t n, long *half,
 }
 
 /* The rule compares old and new state with a list, in one of the forms
- *   [oldSelf.state, self.state] in [['A','B'], ...]   or   (oldSelf.state + '>' + self.state) in ['A>B', ...] */
+ *   [oldSelf.state, self.state] in [['A','B'], ...]   or   (oldSelf.state + '>' + self.state) in
+ * ['A>B', ...] */
 static bool read_rule(const char *rule, const char *field, struct gen_enum *e, const char *path)
 {
     char *old_name = gen_printf("oldSelf.%s", field);
@@ -85,7 +86,8 @@ static bool read_rule(const char *rule, const char *field, struct gen_enum *e, c
     return e->n_edges > before;
 }
 
-/* The rule that fixes the first state: has(oldSelf.state) || !has(self.state) || self.state == 'Pending' */
+/* The rule that fixes the first state: has(oldSelf.state) || !has(self.state) || self.state ==
+ * 'Pending' */
 static void read_first(const struct node *rules, const char *field, struct gen_enum *e,
                        const char *path)
 {
@@ -93,7 +95,8 @@ static void read_first(const struct node *rules, const char *field, struct gen_e
     char *equals = gen_printf("self.%s == '", field);
     for (size_t i = 0; i < rules->n; i++) {
         const char *rule = gen_text(rules->items[i], "rule");
-        const char *word = rule && strncmp(rule, start, strlen(start)) == 0 ? strstr(rule, equals) : NULL;
+        const char *word =
+            rule && strncmp(rule, start, strlen(start)) == 0 ? strstr(rule, equals) : NULL;
         if (!word)
             continue;
         word += strlen(equals);

@@ -1,4 +1,5 @@
-/* rco-gen [-o OUTPUT] ROOT: reads ROOT/crds and ROOT/hack/gen, writes below OUTPUT (default ROOT). */
+/* rco-gen [-o OUTPUT] ROOT: reads ROOT/crds and ROOT/hack/gen, writes below OUTPUT (default ROOT).
+ */
 #include "gen.h"
 
 #include <glob.h>

@@ -1,4 +1,5 @@
-/* Turns schemas into C structs and enums. One path names each place ("ProvisioningRun.status.engine",
+/* Turns schemas into C structs and enums. One path names each place
+ * ("ProvisioningRun.status.engine",
  * "[]" behind a list); hack/gen/names.yaml gives names and flags by patterns over these paths. */
 #include "gen.h"
 
@@ -67,7 +68,8 @@ static struct gen_enum *build_enum(struct gen_model *m, const struct node *list,
     struct gen_enum fresh = {.name = name};
     fresh.words = gen_alloc(list->n * sizeof(*fresh.words));
     for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->items[i]->text, "Unknown") != 0) /* is what the decoder makes of it anyway */
+        if (strcmp(list->items[i]->text, "Unknown") !=
+            0) /* is what the decoder makes of it anyway */
             fresh.words[fresh.n_words++] = list->items[i]->text;
     for (struct gen_enum *e = m->enums; e; e = e->next) {
         if (strcmp(e->name, name) != 0)
@@ -111,7 +113,8 @@ static unsigned long number(const struct node *schema, const char *key)
 
 static bool is_condition(const struct node *schema, const char *path)
 {
-    return gen_glob("*.status.conditions[]", path) && gen_path(schema, "properties", "type", NULL) &&
+    return gen_glob("*.status.conditions[]", path) &&
+           gen_path(schema, "properties", "type", NULL) &&
            gen_path(schema, "properties", "status", NULL);
 }
 
@@ -123,7 +126,8 @@ static struct gen_struct *find_struct(struct gen_model *m, const char *name)
     return NULL;
 }
 
-/* Struct for an object value; NAME is what it is called unless names.yaml or a $ref say otherwise. */
+/* Struct for an object value; NAME is what it is called unless names.yaml or a $ref say otherwise.
+ */
 static struct gen_struct *sub_struct(struct gen_model *m, const struct node *schema,
                                      const char *name, const char *path)
 {
@@ -154,8 +158,8 @@ static void scalar_field(struct gen_model *m, struct gen_field *f, const struct 
         if (words && !listed(m, "strings", path)) {
             const char *given = mapped(m, "enums", path);
             f->type = "ENUM";
-            f->words = build_enum(m, words, given ? given : gen_printf("%s_%s", owner, f->member),
-                                  path);
+            f->words =
+                build_enum(m, words, given ? given : gen_printf("%s_%s", owner, f->member), path);
         }
         if (strcmp(f->type, "STRING") != 0)
             f->max = 0;
@@ -241,7 +245,8 @@ static struct gen_struct *register_struct(struct gen_model *m, struct gen_struct
     if (!same_shape(old, s))
         gen_die("%s: struct %s has other fields elsewhere; name them apart in names.yaml", path,
                 s->name);
-    for (size_t i = 0; i < s->n_fields; i++) { /* the widest cap and every flag hold for all places */
+    for (size_t i = 0; i < s->n_fields;
+         i++) { /* the widest cap and every flag hold for all places */
         struct gen_field *x = &old->fields[i];
         const struct gen_field *y = &s->fields[i];
         x->max = !x->max || !y->max ? 0 : x->max > y->max ? x->max : y->max;

@@ -46,8 +46,10 @@ char *gen_snake(const char *s)
                 out[n++] = '_';
             continue;
         }
-        bool after_lower = i && (islower((unsigned char)s[i - 1]) || isdigit((unsigned char)s[i - 1]));
-        bool before_lower = i && isupper((unsigned char)s[i - 1]) && islower((unsigned char)s[i + 1]);
+        bool after_lower =
+            i && (islower((unsigned char)s[i - 1]) || isdigit((unsigned char)s[i - 1]));
+        bool before_lower =
+            i && isupper((unsigned char)s[i - 1]) && islower((unsigned char)s[i + 1]);
         if (isupper(c) && (after_lower || before_lower) && n && out[n - 1] != '_')
             out[n++] = '_';
         out[n++] = (char)tolower(c);
@@ -78,11 +80,11 @@ char *gen_singular(const char *s)
 char *gen_member(const char *s)
 {
     static const char *const keywords[] = {
-        "auto",   "break",  "case",     "char",   "const",   "continue", "default",  "do",
-        "double", "else",   "enum",     "extern", "float",   "for",      "goto",     "if",
-        "inline", "int",    "long",     "register", "restrict", "return", "short",   "signed",
-        "sizeof", "static", "struct",   "switch", "typedef", "union",    "unsigned", "void",
-        "volatile", "while", "bool",    "true",   "false",   "asm",      "typeof",   "errno"};
+        "auto",     "break",  "case",   "char",     "const",    "continue", "default",  "do",
+        "double",   "else",   "enum",   "extern",   "float",    "for",      "goto",     "if",
+        "inline",   "int",    "long",   "register", "restrict", "return",   "short",    "signed",
+        "sizeof",   "static", "struct", "switch",   "typedef",  "union",    "unsigned", "void",
+        "volatile", "while",  "bool",   "true",     "false",    "asm",      "typeof",   "errno"};
     char *out = gen_snake(s);
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
         if (strcmp(out, keywords[i]) == 0)

@@ -9,22 +9,22 @@ struct rco_json_writer;
 
 enum rco_kind {
     RCO_KIND_NONE,
-    RCO_KIND_DEPSPEC,   /* DeploymentSpecification */
-    RCO_KIND_RUN,       /* ProvisioningRun */
-    RCO_KIND_ENV,       /* Environment */
-    RCO_KIND_TENANT,    /* Tenant */
+    RCO_KIND_DEPSPEC, /* DeploymentSpecification */
+    RCO_KIND_RUN,     /* ProvisioningRun */
+    RCO_KIND_ENV,     /* Environment */
+    RCO_KIND_TENANT,  /* Tenant */
     RCO_KIND_JOB,
     RCO_KIND_POD,
-    RCO_KIND_LEASE,     /* coordination.k8s.io */
+    RCO_KIND_LEASE, /* coordination.k8s.io */
     RCO_KIND_CONFIGMAP,
-    RCO_KIND_SECRET,    /* create only */
+    RCO_KIND_SECRET, /* create only */
     RCO_KIND_PVC,
     RCO_KIND_NAMESPACE,
     RCO_KIND_POLICY,         /* ValidatingAdmissionPolicy, metadata only */
     RCO_KIND_POLICY_BINDING, /* ValidatingAdmissionPolicyBinding, metadata only */
     RCO_KIND_CRD,            /* CustomResourceDefinition, metadata only: start-up check */
     RCO_KIND_TOKENREVIEW,
-    RCO_KIND_EVENT,          /* events.k8s.io */
+    RCO_KIND_EVENT, /* events.k8s.io */
     RCO_KIND_COUNT
 };
 
@@ -34,7 +34,7 @@ struct rco_kind_info {
     const char *kind;
     const char *plural;
     bool namespaced;
-    const struct rco_schema *schema;        /* of the whole object, metadata first; NULL = never decoded */
+    const struct rco_schema *schema; /* of the whole object, metadata first; NULL = never decoded */
     const struct rco_schema *status_schema; /* NULL = no status of ours */
     size_t status_offset;                   /* of status in the object */
 };

@@ -1,5 +1,5 @@
-/* ObjectMeta as far as the product reads it, and the standard condition. Every generated object begins
- * with a struct rco_meta. */
+/* ObjectMeta as far as the product reads it, and the standard condition. Every generated object
+ * begins with a struct rco_meta. */
 #ifndef RCO_API_META_H
 #define RCO_API_META_H
 

@@ -19,8 +19,8 @@ static void fits(int n)
     (void)n;
 }
 
-/* The first N letters and digits of a uid. Uids are UUIDs, but Kubernetes calls them opaque: another
- * form is hashed. */
+/* The first N letters and digits of a uid. Uids are UUIDs, but Kubernetes calls them opaque:
+ * another form is hashed. */
 static void uid_digits(const char *uid, size_t n, char *out)
 {
     size_t k = 0;

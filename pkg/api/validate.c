@@ -72,8 +72,9 @@ static int parse_authority(const char *s, size_t n, struct rco_arena *a,
 {
     const char *at = memrchr(s, '@', n);
     if (at && memchr(s, ':', (size_t)(at - s)))
-        return refuse(err, "must not carry a password; put it into the Secret that the Environment's "
-                           "git.credentialsSecretRef names");
+        return refuse(err,
+                      "must not carry a password; put it into the Secret that the Environment's "
+                      "git.credentialsSecretRef names");
     if (at && rco_streq(ret->scheme, "https"))
         return refuse(err, "must not carry a user name with https; put it into the Secret that the "
                            "Environment's git.credentialsSecretRef names");
@@ -93,7 +94,8 @@ static int parse_authority(const char *s, size_t n, struct rco_arena *a,
     return 0;
 }
 
-/* Appends the parts of S..S+N to OUT with one slash between them, leaving out empty ones and ".". */
+/* Appends the parts of S..S+N to OUT with one slash between them, leaving out empty ones and ".".
+ */
 static int add_parts(struct rco_buf *out, const char *s, size_t n, struct rco_error *err)
 {
     const char *end = s + n;
@@ -130,10 +132,9 @@ static int parse_paths(const char *s, struct rco_arena *a, struct rco_program_re
     if (!repository.len)
         return refuse(err, "must name a repository after the host");
     ret->path = path.len ? rco_arena_strdup(a, path.data) : ".";
-    ret->repository = rco_arena_printf(a, "%s://%s%s%s%s%s/%s", ret->scheme,
-                                       rco_str_or_empty(ret->user), ret->user ? "@" : "", ret->host,
-                                       ret->port ? ":" : "", rco_str_or_empty(ret->port),
-                                       repository.data);
+    ret->repository = rco_arena_printf(
+        a, "%s://%s%s%s%s%s/%s", ret->scheme, rco_str_or_empty(ret->user), ret->user ? "@" : "",
+        ret->host, ret->port ? ":" : "", rco_str_or_empty(ret->port), repository.data);
     return 0;
 }
 
@@ -148,11 +149,13 @@ int rco_program_ref_parse(const char *ref, struct rco_arena *a, struct rco_progr
     if (strlen(ref) > RCO_PROGRAM_REF_MAX)
         return refuse(err, "is too long");
     if (has_forbidden(ref))
-        return refuse(err, "must not contain spaces, control characters, '?', '#', '%' or a backslash");
+        return refuse(err,
+                      "must not contain spaces, control characters, '?', '#', '%' or a backslash");
     out.scheme = lower(a, ref, (size_t)(mark - ref));
     if (!rco_streq(out.scheme, "https") && !rco_streq(out.scheme, "ssh"))
-        return refuse(err, "must begin with https:// or ssh:// (write ssh://git@host/path in place of "
-                           "git@host:path)");
+        return refuse(err,
+                      "must begin with https:// or ssh:// (write ssh://git@host/path in place of "
+                      "git@host:path)");
     const char *authority = mark + 3;
     size_t n = strcspn(authority, "/");
     if (parse_authority(authority, n, a, &out, err) < 0)

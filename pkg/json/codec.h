@@ -15,23 +15,23 @@
 #include <stdint.h>
 
 enum rco_field_type {
-    RCO_FIELD_STRING,       /* const char *, NULL = absent */
-    RCO_FIELD_ENUM,         /* int, 0 = unset, 1 = unknown word, then field->words order + 2 */
-    RCO_FIELD_INT,          /* int64_t with bool has_ at has_offset */
-    RCO_FIELD_BOOL,         /* bool with bool has_ at has_offset */
-    RCO_FIELD_TIME,         /* rco_wall, written with seconds */
-    RCO_FIELD_TIME_MICRO,   /* rco_wall, written with microseconds */
-    RCO_FIELD_STRUCT,       /* embedded struct with bool has_ at has_offset, sub = its schema */
-    RCO_FIELD_LIST_STRUCT,  /* T *items; size_t n at n_offset; sub = schema of T */
-    RCO_FIELD_LIST_STRING,  /* const char **; size_t n at n_offset */
-    RCO_FIELD_MAP_STRING,   /* struct rco_kv *, sorted by key; size_t n at n_offset */
-    RCO_FIELD_RAW           /* const char *: complete JSON text of the value, NULL = absent */
+    RCO_FIELD_STRING,      /* const char *, NULL = absent */
+    RCO_FIELD_ENUM,        /* int, 0 = unset, 1 = unknown word, then field->words order + 2 */
+    RCO_FIELD_INT,         /* int64_t with bool has_ at has_offset */
+    RCO_FIELD_BOOL,        /* bool with bool has_ at has_offset */
+    RCO_FIELD_TIME,        /* rco_wall, written with seconds */
+    RCO_FIELD_TIME_MICRO,  /* rco_wall, written with microseconds */
+    RCO_FIELD_STRUCT,      /* embedded struct with bool has_ at has_offset, sub = its schema */
+    RCO_FIELD_LIST_STRUCT, /* T *items; size_t n at n_offset; sub = schema of T */
+    RCO_FIELD_LIST_STRING, /* const char **; size_t n at n_offset */
+    RCO_FIELD_MAP_STRING,  /* struct rco_kv *, sorted by key; size_t n at n_offset */
+    RCO_FIELD_RAW          /* const char *: complete JSON text of the value, NULL = absent */
 };
 
 enum rco_field_flags {
-    RCO_FIELD_INTERN = 1,   /* value repeats across objects: the packed form keeps an id */
-    RCO_FIELD_SKIP_PACK = 2, /* read from the wire, never kept in the store */
-    RCO_FIELD_ALWAYS = 4,    /* STRUCT without has_: always there (metadata) */
+    RCO_FIELD_INTERN = 1,       /* value repeats across objects: the packed form keeps an id */
+    RCO_FIELD_SKIP_PACK = 2,    /* read from the wire, never kept in the store */
+    RCO_FIELD_ALWAYS = 4,       /* STRUCT without has_: always there (metadata) */
     RCO_FIELD_INT_OR_STRING = 8 /* STRING that also accepts a number, kept as its text */
 };
 
@@ -59,7 +59,8 @@ struct rco_schema {
 
 #define RCO_SCHEMA_MAX_FIELDS 128
 
-/* The word of value V (0 = "", 1 = "Unknown") and the value of a word (NULL = 0, none of them = 1). */
+/* The word of value V (0 = "", 1 = "Unknown") and the value of a word (NULL = 0, none of them = 1).
+ */
 const char *rco_words_name(const char *const *words, int v);
 int rco_words_parse(const char *const *words, const char *word);
 
@@ -75,7 +76,8 @@ int rco_words_parse(const char *const *words, const char *word);
 RCO_MUST_CHECK int rco_codec_decode(const struct rco_schema *schema, const char *json, size_t n,
                                     struct rco_arena *a, void *obj, struct rco_error *err);
 
-/* The same, but a field that SCHEMA does not know is an error that names it: for what people write. */
+/* The same, but a field that SCHEMA does not know is an error that names it: for what people write.
+ */
 RCO_MUST_CHECK int rco_codec_decode_strict(const struct rco_schema *schema, const char *json,
                                            size_t n, struct rco_arena *a, void *obj,
                                            struct rco_error *err);
@@ -90,8 +92,8 @@ bool rco_codec_equal(const struct rco_schema *schema, const void *a, const void 
 void rco_codec_copy(const struct rco_schema *schema, void *dst, const void *src,
                     struct rco_arena *a);
 
-/* Appends the JSON merge patch (RFC 7386) that turns OLD into NEW: nested objects recurse, lists are
- * replaced whole, vanished fields become null. Returns false and appends nothing when equal. */
+/* Appends the JSON merge patch (RFC 7386) that turns OLD into NEW: nested objects recurse, lists
+ * are replaced whole, vanished fields become null. Returns false and appends nothing when equal. */
 bool rco_codec_merge_patch(const struct rco_schema *schema, const void *old_obj,
                            const void *new_obj, struct rco_buf *out);
 

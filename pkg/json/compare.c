@@ -19,7 +19,8 @@ static bool equal_lists(const struct rco_field *f, const void *a, const void *b)
             if (!rco_streq(((const char *const *)x)[i], ((const char *const *)y)[i]))
                 return false;
         } else {
-            const struct rco_kv *p = (const struct rco_kv *)x + i, *q = (const struct rco_kv *)y + i;
+            const struct rco_kv *p = (const struct rco_kv *)x + i,
+                                *q = (const struct rco_kv *)y + i;
             if (!rco_streq(p->key, q->key) || !rco_streq(p->value, q->value))
                 return false;
         }
@@ -71,7 +72,7 @@ static void copy_list(const struct rco_field *f, void *dst, const void *src, str
     size_t n = *RCO_COUNT(src, f);
     if (!items)
         return;
-    size_t size = f->type == RCO_FIELD_LIST_STRUCT  ? f->sub->size
+    size_t size = f->type == RCO_FIELD_LIST_STRUCT   ? f->sub->size
                   : f->type == RCO_FIELD_LIST_STRING ? sizeof(char *)
                                                      : sizeof(struct rco_kv);
     void *copy = rco_arena_array(a, n ? n : 1, size);

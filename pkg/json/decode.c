@@ -169,8 +169,8 @@ static size_t item_cap(const struct rco_field *f)
     return f->max ? f->max : RCO_JSON_MAX_ITEMS;
 }
 
-/* Makes room for item N of SIZE bytes: capacities are 4, 8, 16, ... An empty list still gets memory,
- * since NULL means absent. */
+/* Makes room for item N of SIZE bytes: capacities are 4, 8, 16, ... An empty list still gets
+ * memory, since NULL means absent. */
 static char *grow(struct decoder *d, char *items, size_t n, size_t size)
 {
     if (items && (n < 4 || (n & (n - 1)) != 0))
@@ -314,8 +314,8 @@ static bool name_is(const struct rco_field *f, struct rco_span key)
     return strncmp(f->name, key.p, key.n) == 0 && f->name[key.n] == '\0';
 }
 
-/* Index of the field called KEY, or n_fields. Servers keep an order, so the search starts behind the
- * field before: it mostly hits at once. */
+/* Index of the field called KEY, or n_fields. Servers keep an order, so the search starts behind
+ * the field before: it mostly hits at once. */
 static size_t find_field(const struct rco_schema *schema, struct rco_span key, size_t from)
 {
     const struct rco_field *fields = schema->fields;
@@ -401,7 +401,7 @@ static int report(struct decoder *d, const struct rco_schema *schema, struct rco
 }
 
 static int decode_span(const struct rco_schema *schema, struct rco_span text, struct rco_arena *a,
-                            bool strict, void *obj, struct rco_error *err)
+                       bool strict, void *obj, struct rco_error *err)
 {
     struct decoder d;
     rco_scan_init(&d.s, text.p, text.n, RCO_JSON_MAX_DEPTH);

@@ -16,7 +16,8 @@ struct edit {
     const char *outer, *inner, *value;
 };
 
-/* Writes the members of the object at S but the one called SKIP, whose value goes to *RET_SKIPPED. */
+/* Writes the members of the object at S but the one called SKIP, whose value goes to *RET_SKIPPED.
+ */
 static int copy_members(struct rco_scan *s, struct rco_json_writer *w, const char *skip,
                         struct rco_span *ret_skipped)
 {

@@ -93,7 +93,8 @@ static int take(struct rco_envelope *e, const char *p, size_t n, size_t cap, siz
     *ret_used = used;
     *ret = (struct rco_span){0};
     if (e->text.len + used > cap)
-        return rco_error_set(err, RCO_ETOOBIG, "a value in the stream is larger than %zu bytes", cap);
+        return rco_error_set(err, RCO_ETOOBIG, "a value in the stream is larger than %zu bytes",
+                             cap);
     if (done && !e->text.len) { /* the common case: nothing is copied */
         *ret = (struct rco_span){.p = p, .n = used};
         return 0;
@@ -158,7 +159,8 @@ static bool begins_list(const struct rco_envelope *e, char c)
     return c == '[' && e->h.list_key && strcmp(e->key, e->h.list_key) == 0;
 }
 
-/* One byte of punctuation. Returns 1 when it was consumed, 0 when it begins a key, value or item. */
+/* One byte of punctuation. Returns 1 when it was consumed, 0 when it begins a key, value or item.
+ */
 static int punctuate(struct rco_envelope *e, char c, struct rco_error *err)
 {
     switch (e->state) {

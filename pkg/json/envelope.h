@@ -1,6 +1,6 @@
-/* The outer level of a streamed object, one byte range after another. Values of the outer object, and
- * the items of one of its lists, come out as complete texts; only their frame is found here (where they
- * end), their grammar is the decoder's affair. For pkg/json only. */
+/* The outer level of a streamed object, one byte range after another. Values of the outer object,
+ * and the items of one of its lists, come out as complete texts; only their frame is found here
+ * (where they end), their grammar is the decoder's affair. For pkg/json only. */
 #ifndef RCO_JSON_ENVELOPE_H
 #define RCO_JSON_ENVELOPE_H
 
@@ -34,16 +34,17 @@ enum rco_envelope_state {
 struct rco_envelope;
 
 struct rco_envelope_handler {
-    /* A value of the outer object, but not the list; P->key is its key. The text lasts for the call. */
+    /* A value of the outer object, but not the list; P->key is its key. The text lasts for the
+     * call. */
     int (*value)(void *ctx, struct rco_span text, struct rco_error *err);
     /* An item of the list LIST_KEY. */
     int (*item)(void *ctx, struct rco_span text, struct rco_error *err);
     /* The outer object is complete. */
     int (*end)(void *ctx, struct rco_error *err);
     void *ctx;
-    const char *list_key;   /* NULL = none */
-    const char *large_key;  /* a value that may be as large as an object; NULL = none */
-    bool repeat;            /* another outer object may follow */
+    const char *list_key;  /* NULL = none */
+    const char *large_key; /* a value that may be as large as an object; NULL = none */
+    bool repeat;           /* another outer object may follow */
 };
 
 struct rco_envelope {

@@ -9,7 +9,7 @@
 #define FIRST_SLOTS 256
 
 struct entry {
-    char *s;       /* NULL = free, then refs is the next free id */
+    char *s; /* NULL = free, then refs is the next free id */
     uint32_t refs;
     uint32_t hash;
 };

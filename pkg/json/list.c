@@ -10,9 +10,13 @@ struct list_meta {
 };
 
 static const struct rco_field meta_fields[] = {
-    {.name = "resourceVersion", .name_len = 15, .type = RCO_FIELD_STRING,
+    {.name = "resourceVersion",
+     .name_len = 15,
+     .type = RCO_FIELD_STRING,
      .offset = offsetof(struct list_meta, resource_version)},
-    {.name = "continue", .name_len = 8, .type = RCO_FIELD_STRING,
+    {.name = "continue",
+     .name_len = 8,
+     .type = RCO_FIELD_STRING,
      .offset = offsetof(struct list_meta, next)},
 };
 

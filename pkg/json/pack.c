@@ -2,6 +2,7 @@
 
 #include "json/access.h"
 #include "json/codec.h"
+#include "json/scan.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ struct packer {
     struct rco_buf *out;
     rco_wall last; /* time written before, microseconds */
     size_t n_numbered;
-    const char *numbered[RCO_PACK_MAX_NUMBERED];
+    struct rco_span numbered[RCO_PACK_MAX_NUMBERED];
 };
 
 static void put_varint(struct packer *p, uint64_t v)
@@ -39,16 +40,18 @@ static void put_header(struct packer *p, enum rco_pack_kind kind, uint64_t v)
     put_varint(p, v << RCO_PACK_KIND_BITS | kind);
 }
 
-static void number(struct packer *p, const char *s)
+static void number(struct packer *p, const char *s, size_t n)
 {
     if (p->n_numbered < RCO_PACK_MAX_NUMBERED)
-        p->numbered[p->n_numbered++] = s;
+        p->numbered[p->n_numbered++] = (struct rco_span){.p = s, .n = n};
 }
 
-static bool put_repeat(struct packer *p, const char *s)
+static bool put_repeat(struct packer *p, const char *s, size_t n)
 {
+    if (n < 2)
+        return false;
     for (size_t i = 0; i < p->n_numbered; i++) {
-        if (strcmp(p->numbered[i], s) != 0)
+        if (p->numbered[i].n != n || memcmp(p->numbered[i].p, s, n) != 0)
             continue;
         put_header(p, RCO_PACK_REPEAT, i);
         return true;
@@ -101,25 +104,27 @@ static bool put_hex(struct packer *p, const char *s, size_t n)
     return true;
 }
 
-static size_t common_prefix(const char *a, const char *b)
+static size_t common_prefix(struct rco_span a, const char *s, size_t n)
 {
-    size_t n = 0;
-    while (a[n] && a[n] == b[n])
-        n++;
-    return n;
+    size_t max = a.n < n ? a.n : n, common = MIN_PREFIX;
+    if (max < MIN_PREFIX || memcmp(a.p, s, MIN_PREFIX) != 0)
+        return 0;
+    while (common < max && a.p[common] == s[common])
+        common++;
+    return common;
 }
 
 static bool put_prefix(struct packer *p, const char *s, size_t n)
 {
     size_t best = 0, from = 0;
     for (size_t i = 0; i < p->n_numbered; i++) {
-        size_t common = common_prefix(p->numbered[i], s);
+        size_t common = common_prefix(p->numbered[i], s, n);
         if (common > best) {
             best = common;
             from = i;
         }
     }
-    if (best < MIN_PREFIX)
+    if (!best)
         return false;
     put_header(p, RCO_PACK_PREFIX, from);
     put_varint(p, best);
@@ -131,19 +136,19 @@ static bool put_prefix(struct packer *p, const char *s, size_t n)
 static void put_interned(struct packer *p, const char *s)
 {
     put_header(p, RCO_PACK_INTERN, rco_intern_ref(p->t, s));
-    number(p, s);
+    number(p, s, strlen(s));
 }
 
 static void put_string(struct packer *p, const char *s)
 {
     size_t n = strlen(s);
-    if (n > 1 && put_repeat(p, s))
+    if (put_repeat(p, s, n))
         return;
     if (!put_uuid(p, s, n) && !put_decimal(p, s, n) && !put_hex(p, s, n) && !put_prefix(p, s, n)) {
         put_header(p, RCO_PACK_TEXT, n);
         rco_buf_add(p->out, s, n);
     }
-    number(p, s);
+    number(p, s, n);
 }
 
 /* A label's value: mostly shared by many objects, but a uid or the object's own name is not. */
@@ -154,10 +159,10 @@ static void put_map_value(struct packer *p, const struct rco_field *f, const cha
         put_string(p, s);
         return;
     }
-    if (n > 1 && put_repeat(p, s))
+    if (put_repeat(p, s, n))
         return;
     if (put_uuid(p, s, n) || put_decimal(p, s, n) || put_hex(p, s, n))
-        number(p, s);
+        number(p, s, n);
     else
         put_interned(p, s);
 }

@@ -2,12 +2,13 @@
  *
  * struct   presence bits, one per field, rounded up to bytes; then the present fields in order
  * INT      zigzag varint                    BOOL  one byte
- * ENUM     varint                           TIME  zigzag varint: difference to the time before it in
- * list     varint count, items                    this record (seconds, or microseconds for MicroTime)
- * map      varint count, keys (interned) and values
- * string   varint header: kind in the low three bits, the rest as the kind says
+ * ENUM     varint                           TIME  zigzag varint: difference to the time before it
+ * in list     varint count, items                    this record (seconds, or microseconds for
+ * MicroTime) map      varint count, keys (interned) and values string   varint header: kind in the
+ * low three bits, the rest as the kind says
  *
- * Strings of a record that were written in full are numbered; a repeat is a reference to the first. */
+ * Strings of a record that were written in full are numbered; a repeat is a reference to the first.
+ */
 #ifndef RCO_JSON_PACKING_H
 #define RCO_JSON_PACKING_H
 

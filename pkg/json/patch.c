@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* An object of the patch is written only when something in it differs: the first difference opens it
- * and those around it. */
+/* An object of the patch is written only when something in it differs: the first difference opens
+ * it and those around it. */
 struct lazy {
     struct rco_json_writer *w;
     struct lazy *around; /* NULL = the patch itself */
@@ -57,7 +57,8 @@ static void patch_map(struct lazy *out, const struct rco_field *f, const void *o
     close_patch(&map);
 }
 
-/* Value of KEY in the object text JSON (valid, made by the decoder or a writer); false when absent. */
+/* Value of KEY in the object text JSON (valid, made by the decoder or a writer); false when absent.
+ */
 static bool raw_member(const char *json, size_t n, struct rco_span key, struct rco_span *ret)
 {
     struct rco_scan s;
@@ -142,7 +143,8 @@ static void patch_field(struct lazy *out, const struct rco_field *f, const void 
     if (had && has && f->type == RCO_FIELD_STRUCT) {
         struct lazy sub = {.w = out->w, .around = out, .key = f->name};
         for (size_t i = 0; i < f->sub->n_fields; i++)
-            patch_field(&sub, &f->sub->fields[i], RCO_AT(char, old_obj, f), RCO_AT(char, new_obj, f));
+            patch_field(&sub, &f->sub->fields[i], RCO_AT(char, old_obj, f),
+                        RCO_AT(char, new_obj, f));
         close_patch(&sub);
         return;
     }

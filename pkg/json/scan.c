@@ -36,7 +36,8 @@ int rco_scan_expect(struct rco_scan *s, char c, const char *why)
 size_t rco_utf8_length(const unsigned char *p, size_t n)
 {
     size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || len > n) /* c0, c1 are overlong; above f4 is beyond U+10FFFF */
+    if (p[0] < 0xc2 || p[0] > 0xf4 ||
+        len > n) /* c0, c1 are overlong; above f4 is beyond U+10FFFF */
         return 0;
     for (size_t i = 1; i < len; i++)
         if ((p[i] & 0xc0) != 0x80)
@@ -55,8 +56,8 @@ size_t rco_scan_plain(const char *p, size_t n)
         uint64_t w;
         memcpy(&w, p + i, 8);
         uint64_t quote = w ^ (ONES * '"'), slash = w ^ (ONES * '\\');
-        /* A special byte sets its high bit. Borrows may set it in more significant bytes as well, so
-         * only the least significant one counts. */
+        /* A special byte sets its high bit. Borrows may set it in more significant bytes as well,
+         * so only the least significant one counts. */
         uint64_t special = ((quote - ONES) | (slash - ONES) | (w - ONES * 0x20) | w) & HIGHS;
         if (special && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
             return i + (size_t)__builtin_ctzll(special) / 8;
@@ -281,7 +282,8 @@ int rco_scan_value(struct rco_scan *s, struct rco_span *ret)
             break;
         struct rco_span key;
         bool escaped;
-        int more = kinds & 1 ? rco_scan_member(s, &first, &key, &escaped) : rco_scan_item(s, &first);
+        int more =
+            kinds & 1 ? rco_scan_member(s, &first, &key, &escaped) : rco_scan_item(s, &first);
         if (more < 0)
             return -1;
         value = more;

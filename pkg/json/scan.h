@@ -1,5 +1,6 @@
-/* Strict JSON scanner over a complete text (RFC 8259, UTF-8): the base of everything that reads JSON.
- * For pkg/json only. A scan function returns -1 after setting WHY; the scanner is then useless. */
+/* Strict JSON scanner over a complete text (RFC 8259, UTF-8): the base of everything that reads
+ * JSON. For pkg/json only. A scan function returns -1 after setting WHY; the scanner is then
+ * useless. */
 #ifndef RCO_JSON_SCAN_H
 #define RCO_JSON_SCAN_H
 
@@ -10,11 +11,11 @@
 #include <stdint.h>
 
 struct rco_scan {
-    const char *p;     /* next byte */
-    const char *end;   /* behind the last byte */
+    const char *p;   /* next byte */
+    const char *end; /* behind the last byte */
     const char *start;
-    const char *why;   /* constant text: what is wrong at P */
-    unsigned depth;    /* of the object or list that P is in */
+    const char *why;    /* constant text: what is wrong at P */
+    unsigned depth;     /* of the object or list that P is in */
     unsigned max_depth; /* at most 64 */
 };
 
@@ -25,11 +26,13 @@ struct rco_span {
 };
 
 void rco_scan_init(struct rco_scan *s, const char *json, size_t n, unsigned max_depth);
-/* Skips white space; the next byte without taking it, or 0 at the end (a NUL byte is no JSON either). */
+/* Skips white space; the next byte without taking it, or 0 at the end (a NUL byte is no JSON
+ * either). */
 char rco_scan_peek(struct rco_scan *s);
 /* Takes the byte C after white space, or fails with WHY. */
 RCO_MUST_CHECK int rco_scan_expect(struct rco_scan *s, char c, const char *why);
-/* Takes a string. RET is what stands between the quotes; *RET_ESCAPED says whether it has escapes. */
+/* Takes a string. RET is what stands between the quotes; *RET_ESCAPED says whether it has escapes.
+ */
 RCO_MUST_CHECK int rco_scan_string(struct rco_scan *s, struct rco_span *ret, bool *ret_escaped);
 /* Takes a number; *RET_INTEGER says that it has neither fraction nor exponent. */
 RCO_MUST_CHECK int rco_scan_number(struct rco_scan *s, struct rco_span *ret, bool *ret_integer);
@@ -49,8 +52,8 @@ RCO_MUST_CHECK int rco_scan_member(struct rco_scan *s, bool *first, struct rco_s
 /* Items of a list, likewise after '['. 1: the scanner stands before an item. */
 RCO_MUST_CHECK int rco_scan_item(struct rco_scan *s, bool *first);
 
-/* Resolves the escapes of a scanned string into OUT (room for SPAN.n bytes, no NUL is added); returns
- * the length. The character U+0000 becomes U+FFFD, so that C strings are never cut. */
+/* Resolves the escapes of a scanned string into OUT (room for SPAN.n bytes, no NUL is added);
+ * returns the length. The character U+0000 becomes U+FFFD, so that C strings are never cut. */
 size_t rco_scan_unescape(struct rco_span span, char *out);
 
 /* Length of the valid UTF-8 sequence of more than one byte at P (N bytes left), or 0. */

@@ -1,5 +1,6 @@
-/* Push parsers for the two shapes in which the API server streams objects. Bytes go in as they come,
- * complete JSON texts of single objects come out; nothing but the current object is buffered. */
+/* Push parsers for the two shapes in which the API server streams objects. Bytes go in as they
+ * come, complete JSON texts of single objects come out; nothing but the current object is buffered.
+ */
 #ifndef RCO_JSON_STREAM_H
 #define RCO_JSON_STREAM_H
 
@@ -26,8 +27,8 @@ void rco_list_parser_free(struct rco_list_parser *p);
 /* Feeds N bytes. */
 RCO_MUST_CHECK int rco_list_parser_feed(struct rco_list_parser *p, const char *bytes, size_t n,
                                         struct rco_error *err);
-/* The body is over: error unless it was one complete list. *RET_RV and *RET_CONTINUE ("" when absent)
- * are borrowed from P. */
+/* The body is over: error unless it was one complete list. *RET_RV and *RET_CONTINUE ("" when
+ * absent) are borrowed from P. */
 RCO_MUST_CHECK int rco_list_parser_finish(struct rco_list_parser *p, const char **ret_rv,
                                           const char **ret_continue, struct rco_error *err);
 

@@ -143,7 +143,7 @@ static void unpack_struct(struct unpacker *u, const struct rco_schema *schema, v
 static void unpack_list(struct unpacker *u, const struct rco_field *f, void *obj)
 {
     size_t n = get_varint(u);
-    size_t size = f->type == RCO_FIELD_LIST_STRUCT  ? f->sub->size
+    size_t size = f->type == RCO_FIELD_LIST_STRUCT   ? f->sub->size
                   : f->type == RCO_FIELD_LIST_STRING ? sizeof(char *)
                                                      : sizeof(struct rco_kv);
     check(n <= (size_t)(u->end - u->p));

@@ -95,12 +95,18 @@ static int parse(struct rco_scan *s, struct rco_arena *a, struct rco_json_value 
     char c = rco_scan_peek(s);
 
     switch (c) {
-    case '{': return parse_object(s, a, out);
-    case '[': return parse_list(s, a, out);
-    case 't': return parse_word(s, RCO_JSON_BOOL, "true", out);
-    case 'f': return parse_word(s, RCO_JSON_BOOL, "false", out);
-    case 'n': return parse_word(s, RCO_JSON_NULL, "null", out);
-    default: return parse_scalar(s, c, a, out);
+    case '{':
+        return parse_object(s, a, out);
+    case '[':
+        return parse_list(s, a, out);
+    case 't':
+        return parse_word(s, RCO_JSON_BOOL, "true", out);
+    case 'f':
+        return parse_word(s, RCO_JSON_BOOL, "false", out);
+    case 'n':
+        return parse_word(s, RCO_JSON_NULL, "null", out);
+    default:
+        return parse_scalar(s, c, a, out);
     }
 }
 

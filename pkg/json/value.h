@@ -1,5 +1,5 @@
-/* A JSON text as a tree in an arena, for small bodies that have no table (comparing an object with what was
- * sent). Lists and watches never come this way. */
+/* A JSON text as a tree in an arena, for small bodies that have no table (comparing an object with
+ * what was sent). Lists and watches never come this way. */
 #ifndef RCO_JSON_VALUE_H
 #define RCO_JSON_VALUE_H
 

@@ -96,10 +96,11 @@ static int refuse_extras(struct reader *r)
     const yaml_event_t *e = &r->event;
     if (e->type == YAML_ALIAS_EVENT)
         return fail(r, &e->start_mark, "aliases (*name) are not accepted; write the value out");
-    const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT           ? e->data.scalar.anchor
-                                : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
-                                : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
-                                                                       : NULL;
+    const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
+                                : e->type == YAML_SEQUENCE_START_EVENT
+                                    ? e->data.sequence_start.anchor
+                                : e->type == YAML_MAPPING_START_EVENT ? e->data.mapping_start.anchor
+                                                                      : NULL;
     const yaml_char_t *tag = e->type == YAML_SCALAR_EVENT           ? e->data.scalar.tag
                              : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.tag
                              : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.tag
@@ -125,8 +126,8 @@ static int write_key(struct reader *r)
     return 0;
 }
 
-/* Writes the value that begins with the current event. Nesting is a stack of bits (1 = in a map whose
- * value comes next), since what people write is not trusted to be shallow. */
+/* Writes the value that begins with the current event. Nesting is a stack of bits (1 = in a map
+ * whose value comes next), since what people write is not trusted to be shallow. */
 static int write_value(struct reader *r)
 {
     unsigned depth = 0;
@@ -241,8 +242,8 @@ int rco_yaml_to_json(const char *yaml, size_t n, struct rco_buf *out, struct rco
 typedef int (*decode_fn)(const struct rco_schema *schema, const char *json, size_t n,
                          struct rco_arena *a, void *obj, struct rco_error *err);
 
-static int decode_with(decode_fn decode, const struct rco_schema *schema, const char *yaml, size_t n,
-                       struct rco_arena *a, void *obj, struct rco_error *err)
+static int decode_with(decode_fn decode, const struct rco_schema *schema, const char *yaml,
+                       size_t n, struct rco_arena *a, void *obj, struct rco_error *err)
 {
     rco_autobuf json = RCO_BUF_INIT;
     if (rco_yaml_each(yaml, n, take_only, &json, err) < 0)
@@ -252,8 +253,8 @@ static int decode_with(decode_fn decode, const struct rco_schema *schema, const 
     return decode(schema, json.data, json.len, a, obj, err);
 }
 
-int rco_yaml_decode(const struct rco_schema *schema, const char *yaml, size_t n, struct rco_arena *a,
-                    void *obj, struct rco_error *err)
+int rco_yaml_decode(const struct rco_schema *schema, const char *yaml, size_t n,
+                    struct rco_arena *a, void *obj, struct rco_error *err)
 {
     return decode_with(rco_codec_decode, schema, yaml, n, a, obj, err);
 }

@@ -50,8 +50,8 @@ struct rco_action *rco_plan_create(struct rco_plan *plan, enum rco_kind kind, co
     return a;
 }
 
-/* Every change names what it was computed from, so that the API server refuses it when the object has
- * moved on meanwhile. */
+/* Every change names what it was computed from, so that the API server refuses it when the object
+ * has moved on meanwhile. */
 static struct rco_action *add_patch(struct rco_plan *plan, enum rco_action_type type,
                                     enum rco_kind kind, const struct rco_meta *target,
                                     const struct rco_buf *patch)
@@ -129,8 +129,8 @@ struct rco_action *rco_plan_reply(struct rco_plan *plan, uint64_t mailbox, int h
     return a;
 }
 
-/* A merge patch replaces lists whole, so other people's finalizers are written again as they were read;
- * the resourceVersion makes that safe. */
+/* A merge patch replaces lists whole, so other people's finalizers are written again as they were
+ * read; the resourceVersion makes that safe. */
 static struct rco_action *patch_finalizers(struct rco_plan *plan, enum rco_kind kind,
                                            const struct rco_meta *target, const char *without,
                                            const char *with)

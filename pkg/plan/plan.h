@@ -1,5 +1,5 @@
-/* What a decision asks for. Decide functions fill a plan; the executor (pkg/runtime) carries it out in
- * order, stops at the first failure and requeues. Nothing else writes to the API server. */
+/* What a decision asks for. Decide functions fill a plan; the executor (pkg/runtime) carries it out
+ * in order, stops at the first failure and requeues. Nothing else writes to the API server. */
 #ifndef RCO_PLAN_PLAN_H
 #define RCO_PLAN_PLAN_H
 
@@ -31,11 +31,11 @@ enum rco_exists_policy {
 struct rco_action {
     enum rco_action_type type;
     enum rco_kind kind;
-    const char *ns;   /* NULL for cluster scope */
+    const char *ns; /* NULL for cluster scope */
     const char *name;
-    const char *uid;  /* delete: precondition; patches: of the target */
+    const char *uid;              /* delete: precondition; patches: of the target */
     const char *resource_version; /* patches: what the patch was computed from */
-    const char *body; /* JSON text */
+    const char *body;             /* JSON text */
     size_t body_len;
     enum rco_exists_policy exists;
     /* event */
@@ -66,8 +66,8 @@ struct rco_action *rco_plan_create(struct rco_plan *plan, enum rco_kind kind, co
 /* PATCH is a merge patch without resourceVersion (an object's text); it is added here. */
 struct rco_action *rco_plan_patch(struct rco_plan *plan, enum rco_kind kind,
                                   const struct rco_meta *target, const struct rco_buf *patch);
-/* Compares OLD and NEW status structs (schema of the kind's status) and adds a status patch only when
- * they differ; returns NULL when equal. */
+/* Compares OLD and NEW status structs (schema of the kind's status) and adds a status patch only
+ * when they differ; returns NULL when equal. */
 struct rco_action *rco_plan_patch_status(struct rco_plan *plan, enum rco_kind kind,
                                          const struct rco_meta *target, const void *old_status,
                                          const void *new_status);
@@ -78,8 +78,9 @@ struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
                                   const char *reason, const char *note);
 struct rco_action *rco_plan_reply(struct rco_plan *plan, uint64_t mailbox, int http_status,
                                   const struct rco_buf *body);
-/* Adds or removes one finalizer of ours by a patch of the whole list (with resourceVersion). No-ops add
- * nothing and return NULL; so does adding to an object that is being deleted, which no server allows. */
+/* Adds or removes one finalizer of ours by a patch of the whole list (with resourceVersion). No-ops
+ * add nothing and return NULL; so does adding to an object that is being deleted, which no server
+ * allows. */
 struct rco_action *rco_plan_add_finalizer(struct rco_plan *plan, enum rco_kind kind,
                                           const struct rco_meta *target, const char *finalizer);
 struct rco_action *rco_plan_remove_finalizer(struct rco_plan *plan, enum rco_kind kind,
@@ -92,7 +93,8 @@ enum rco_outcome_type {
     RCO_OUTCOME_CREATED,
     RCO_OUTCOME_EXISTS,  /* REPORT policy: taken, uid unknown to us */
     RCO_OUTCOME_SAME,    /* COMPARE: the object is the one we would have made; uid known */
-    RCO_OUTCOME_FOREIGN, /* COMPARE: something else stands under our name; message says what differs */
+    RCO_OUTCOME_FOREIGN, /* COMPARE: something else stands under our name; message says what differs
+                          */
     RCO_OUTCOME_REFUSED  /* 403 or 422; message of the server (quota, Pod Security, admission) */
 };
 

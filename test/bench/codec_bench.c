@@ -1,9 +1,10 @@
-/* Time of a decode, pack and unpack, and bytes of a packed record, for real-looking objects. Run from
- * the root of the repository. */
+/* Time of a decode, pack and unpack, and bytes of a packed record, for real-looking objects. Run
+ * from the root of the repository. */
 #include "api/kinds.h"
 #include "api/zz_generated_types.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "decide/compact.h"
 #include "json/codec.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 struct sample {
     const char *path;
     enum rco_kind kind;
+    void (*compact)(void *obj, struct rco_arena *scratch); /* what the informer keeps */
 };
 
 static int64_t time_decode(const struct rco_schema *schema, const struct rco_buf *json, void *obj)
@@ -46,6 +48,23 @@ static int64_t time_unpack(const struct rco_schema *schema, const struct rco_buf
     return ns;
 }
 
+/* Bytes of the record after the informer's hook; a finished run has lost its finalizer by then. */
+static size_t kept_bytes(const struct sample *s, const struct rco_buf *json, struct rco_intern *t)
+{
+    const struct rco_schema *schema = rco_kind_info(s->kind)->schema;
+    rco_autobuf packed = RCO_BUF_INIT;
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_error err = RCO_ERROR_INIT;
+    void *obj = rco_arena_alloc(&a, schema->size);
+    if (rco_codec_decode(schema, json->data, json->len, &a, obj, &err) < 0)
+        exit(1);
+    if (s->kind == RCO_KIND_RUN)
+        ((struct rco_meta *)obj)->n_finalizers = 0;
+    s->compact(obj, &a);
+    rco_codec_pack(schema, obj, t, &packed);
+    return packed.len;
+}
+
 static void measure(const struct sample *s)
 {
     const struct rco_schema *schema = rco_kind_info(s->kind)->schema;
@@ -67,19 +86,20 @@ static void measure(const struct sample *s)
     }
     int64_t pack_ns = (rco_clock_mono() - begin) / ROUNDS;
     int64_t unpack_ns = time_unpack(schema, &packed, t, obj);
-    printf("%-36s json %5zu B  decode %6lld ns  pack %5lld ns  unpack %5lld ns  packed %4zu B\n",
+    printf("%-36s json %5zu B  decode %6lld ns  pack %5lld ns  unpack %5lld ns  packed %4zu B",
            s->path, json.len, (long long)time_decode(schema, &json, obj), (long long)pack_ns,
            (long long)unpack_ns, packed.len);
+    printf("  kept %4zu B\n", kept_bytes(s, &json, t));
     rco_intern_free(t);
 }
 
 int main(void)
 {
     static const struct sample samples[] = {
-        {"test/data/objects/depspec_small.json", RCO_KIND_DEPSPEC},
-        {"test/data/objects/depspec.json", RCO_KIND_DEPSPEC},
-        {"test/data/objects/run.json", RCO_KIND_RUN},
-        {"test/data/objects/pod.json", RCO_KIND_POD},
+        {"test/data/objects/depspec_small.json", RCO_KIND_DEPSPEC, rco_compact_depspec},
+        {"test/data/objects/depspec.json", RCO_KIND_DEPSPEC, rco_compact_depspec},
+        {"test/data/objects/run.json", RCO_KIND_RUN, rco_compact_run},
+        {"test/data/objects/pod.json", RCO_KIND_POD, rco_compact_pod},
     };
     for (size_t i = 0; i < RCO_ARRAY_LEN(samples); i++)
         measure(&samples[i]);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUIRE(C)   \
-    do {             \
-        if (!(C))    \
-            abort(); \
+#define REQUIRE(C)                                                                                 \
+    do {                                                                                           \
+        if (!(C))                                                                                  \
+            abort();                                                                               \
     } while (0)
 
 static const struct rco_schema *choose(unsigned char c)
@@ -24,7 +24,8 @@ static const struct rco_schema *choose(unsigned char c)
     return rco_kind_info(k)->schema;
 }
 
-/* Whether json-c takes the text. It accepts some texts that are not JSON, never the other way round. */
+/* Whether json-c takes the text. It accepts some texts that are not JSON, never the other way
+ * round. */
 static bool oracle(const char *json, size_t n)
 {
     struct json_tokener *t = json_tokener_new_ex(200);

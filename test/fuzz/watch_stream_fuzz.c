@@ -1,5 +1,5 @@
-/* Any bytes as a watch stream: the events must not depend on how the bytes are cut. The first byte is
- * the length of the pieces. */
+/* Any bytes as a watch stream: the events must not depend on how the bytes are cut. The first byte
+ * is the length of the pieces. */
 #include "json/stream.h"
 
 #include <stdlib.h>

@@ -8,8 +8,10 @@ struct anything {
     const char *raw;
 };
 
-static const struct rco_field fields[] = {
-    {.name = "raw", .name_len = 3, .type = RCO_FIELD_RAW, .offset = offsetof(struct anything, raw)}};
+static const struct rco_field fields[] = {{.name = "raw",
+                                           .name_len = 3,
+                                           .type = RCO_FIELD_RAW,
+                                           .offset = offsetof(struct anything, raw)}};
 static const struct rco_schema schema = {"anything", sizeof(struct anything), fields, 1};
 
 static int on_document(void *ctx, size_t index, size_t line, const char *json, size_t n,

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void every_kind_has_a_row(void **state)
@@ -74,8 +75,9 @@ static void an_object_is_encoded_with_its_header(void **state)
     rco_autobuf out = RCO_BUF_INIT;
     struct rco_tokenreview review = {.spec = {.token = "t"}, .has_spec = true};
     rco_kind_encode(RCO_KIND_TOKENREVIEW, &review, &out);
-    assert_string_equal(out.data, "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\","
-                                  "\"metadata\":{},\"spec\":{\"token\":\"t\"}}");
+    assert_string_equal(out.data,
+                        "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\","
+                        "\"metadata\":{},\"spec\":{\"token\":\"t\"}}");
 }
 
 static void the_status_of_an_object_is_found(void **state)
@@ -146,7 +148,8 @@ static void *read_object(const char *path, enum rco_kind kind, struct rco_arena 
 static void metadata_is_read_as_far_as_we_need_it(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
-    const struct rco_depspec *d = read_object("test/data/objects/depspec.json", RCO_KIND_DEPSPEC, &a);
+    const struct rco_depspec *d =
+        read_object("test/data/objects/depspec.json", RCO_KIND_DEPSPEC, &a);
     const struct rco_meta *m = &d->metadata;
     assert_string_equal(m->name, "shop-web");
     assert_string_equal(m->ns, "team-a");
@@ -181,7 +184,8 @@ static void packed_records_stay_small(void **state)
     rco_autoarena a = RCO_ARENA_INIT;
     rco_autobuf packed = RCO_BUF_INIT;
     struct rco_intern *t = rco_intern_new();
-    const struct rco_depspec *d = read_object("test/data/objects/depspec.json", RCO_KIND_DEPSPEC, &a);
+    const struct rco_depspec *d =
+        read_object("test/data/objects/depspec.json", RCO_KIND_DEPSPEC, &a);
     rco_codec_pack(&rco_depspec_schema, d, t, &packed);
     assert_in_range(packed.len, 1, 370);
     rco_buf_clear(&packed);

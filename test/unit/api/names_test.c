@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #define UID "0a1b2c3d-4e5f-4678-9abc-def012345678"

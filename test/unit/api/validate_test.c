@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void good(const char *ref, const char *repository, const char *path)
@@ -99,10 +100,29 @@ static void memory_is_exact_to_the_byte(void **state)
     static const struct {
         const char *text;
         int64_t want;
-    } rows[] = {{"1", 1000000000}, {"0", 0}, {"1.5", 1500000000}, {"0.000000001", 1}, {"2.0000000000", 2000000000},
-                {"4611686018.427387904", INT64_C(1) << 62}, {"007", 7000000000}};
-    static const char *const refused[] = {"", ".", "1.", ".5", "-1", "+1", "1e3", "1Gi", "1 ", " 1", "1.0000000001",
-                                          "4611686018.427387905", "99999999999999999999", "1.2.3", "NaN", NULL};
+    } rows[] = {{"1", 1000000000},
+                {"0", 0},
+                {"1.5", 1500000000},
+                {"0.000000001", 1},
+                {"2.0000000000", 2000000000},
+                {"4611686018.427387904", INT64_C(1) << 62},
+                {"007", 7000000000}};
+    static const char *const refused[] = {"",
+                                          ".",
+                                          "1.",
+                                          ".5",
+                                          "-1",
+                                          "+1",
+                                          "1e3",
+                                          "1Gi",
+                                          "1 ",
+                                          " 1",
+                                          "1.0000000001",
+                                          "4611686018.427387905",
+                                          "99999999999999999999",
+                                          "1.2.3",
+                                          "NaN",
+                                          NULL};
     struct rco_error err = RCO_ERROR_INIT;
     int64_t bytes;
     for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++) {
@@ -119,15 +139,16 @@ static void backends_that_mean_one_place_have_one_form(void **state)
     rco_autoarena a = RCO_ARENA_INIT;
     static const struct {
         const char *url, *want;
-    } rows[] = {{"S3://Bucket", "s3://bucket"},
-                {"s3://bucket/", "s3://bucket"},
-                {"s3://bucket/Path/?region=eu&x=1", "s3://bucket/Path?region=eu&x=1"},
-                {"https://api.example.com:443/", "https://api.example.com"},
-                {"https://api.example.com:8443/o", "https://api.example.com:8443/o"},
-                {"postgres://User@DB.example.com:5432/state", "postgres://User@db.example.com/state"},
-                {"file:///state//", "file:///state"},
-                {"file:///", "file:///"},
-                {"passphrase", "passphrase"}};
+    } rows[] = {
+        {"S3://Bucket", "s3://bucket"},
+        {"s3://bucket/", "s3://bucket"},
+        {"s3://bucket/Path/?region=eu&x=1", "s3://bucket/Path?region=eu&x=1"},
+        {"https://api.example.com:443/", "https://api.example.com"},
+        {"https://api.example.com:8443/o", "https://api.example.com:8443/o"},
+        {"postgres://User@DB.example.com:5432/state", "postgres://User@db.example.com/state"},
+        {"file:///state//", "file:///state"},
+        {"file:///", "file:///"},
+        {"passphrase", "passphrase"}};
     for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++)
         assert_string_equal(rco_backend_canonical(rows[i].url, &a), rows[i].want);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
 #include <cmocka.h>
 
 static void an_error_reads_as_a_sentence_from_outside_in(void **state)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 /* What WRITE prints to stderr. */
@@ -40,8 +41,8 @@ static void hostile_line(void)
 {
     rco_log_setup(RCO_LOG_INFO, RCO_LOG_JSON);
     rco_log(RCO_LOG_DEBUG, "not seen");
-    rco_log(RCO_LOG_WARN, "run \"failed\"", RCO_S("name", "a\"\\\n\t\x01\x7f b"), RCO_N("count", -7),
-            RCO_S("null", NULL));
+    rco_log(RCO_LOG_WARN, "run \"failed\"", RCO_S("name", "a\"\\\n\t\x01\x7f b"),
+            RCO_N("count", -7), RCO_S("null", NULL));
 }
 
 static void a_json_line_is_one_object_whatever_it_holds(void **state)
@@ -81,8 +82,8 @@ static void long_line(void)
     static char bytes[100000];
     const char *text = memset(bytes, 'a', sizeof(bytes) - 1);
     rco_log_setup(RCO_LOG_INFO, RCO_LOG_TEXT);
-    rco_log(RCO_LOG_ERROR, "long", RCO_S("a", text), RCO_S("b", text), RCO_S("c", text), RCO_S("d", text),
-            RCO_S("e", text));
+    rco_log(RCO_LOG_ERROR, "long", RCO_S("a", text), RCO_S("b", text), RCO_S("c", text),
+            RCO_S("d", text), RCO_S("e", text));
 }
 
 static void a_long_line_is_cut(void **state)

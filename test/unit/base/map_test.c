@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static uint64_t next_random(uint64_t *r)
@@ -100,7 +101,8 @@ static void a_heap_gives_the_smallest_first_and_equals_in_order(void **state)
     struct rco_heap_node *last = NULL, *node;
     size_t n = 0;
     while ((node = rco_heap_pop(&h))) {
-        assert_true(!last || last->key < node->key || (last->key == node->key && last->seq < node->seq));
+        assert_true(!last || last->key < node->key ||
+                    (last->key == node->key && last->seq < node->seq));
         assert_int_not_equal((node - nodes) % 3, 0);
         last = node;
         n++;

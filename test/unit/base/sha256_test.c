@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void digests_are_those_of_fips_180(void **state)
@@ -43,7 +44,8 @@ static void keyed_digests_are_those_of_rfc_4231(void **state)
 
 static void base64_is_that_of_rfc_4648(void **state)
 {
-    static const char *const rows[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
+    static const char *const rows[][2] = {
+        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char *text = rco_base64_encode(rows[i][0], strlen(rows[i][0]));
         assert_string_equal(text, rows[i][1]);
@@ -59,7 +61,8 @@ static void base64_is_that_of_rfc_4648(void **state)
 
 static void what_is_not_base64_is_refused(void **state)
 {
-    static const char *const bad[] = {"Z", "Zg", "Zg=", "Zg==Zg==", "Z===", "====", "Zm9\n", "Zm9-", "Z=9v", " Zm9"};
+    static const char *const bad[] = {
+        "Z", "Zg", "Zg=", "Zg==Zg==", "Z===", "====", "Zm9\n", "Zm9-", "Z=9v", " Zm9"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         size_t n;
         unsigned char *out = rco_base64_decode(bad[i], strlen(bad[i]), &n);

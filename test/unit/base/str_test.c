@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void null_equals_null_only(void **state)
@@ -37,15 +38,17 @@ static void hex_goes_both_ways(void **state)
     assert_false(rco_hex_decode("009fa0fg", back, 4));
     assert_false(rco_hex_decode("", back, 4));
     assert_true(rco_is_lower_hex("09af", 4));
-    assert_false(rco_is_lower_hex("09AF", 4) || rco_is_lower_hex("09af", 3) || rco_is_lower_hex(NULL, 0));
+    assert_false(rco_is_lower_hex("09AF", 4) || rco_is_lower_hex("09af", 3) ||
+                 rco_is_lower_hex(NULL, 0));
 }
 
 static void numbers_are_exact_or_refused(void **state)
 {
     struct rco_error err = RCO_ERROR_INIT;
     int64_t v = 7;
-    static const char *const bad[] = {"", "-", "+5", " 5", "5 ", "0x5", "9223372036854775808",
-                                      "-9223372036854775809", "1e3", "--1", "1.0", NULL};
+    static const char *const bad[] = {
+        "",    "-",   "+5",  " 5", "5 ", "0x5", "9223372036854775808", "-9223372036854775809",
+        "1e3", "--1", "1.0", NULL};
     assert_true(rco_parse_int64("9223372036854775807", &v, &err) == 0 && v == INT64_MAX);
     assert_true(rco_parse_int64("-9223372036854775808", &v, &err) == 0 && v == INT64_MIN);
     assert_true(rco_parse_int64("-5", &v, &err) == 0 && v == -5);
@@ -66,11 +69,13 @@ static void names_are_checked_as_kubernetes_does(void **state)
     longest[64] = '\0';
     assert_false(rco_is_dns_label(longest));
     assert_true(rco_is_dns_label("a") && rco_is_dns_label("0a-b9"));
-    assert_false(rco_is_dns_label("") || rco_is_dns_label("-a") || rco_is_dns_label("a-") || rco_is_dns_label("A") ||
-                 rco_is_dns_label("a.b") || rco_is_dns_label("a_b") || rco_is_dns_label(NULL));
+    assert_false(rco_is_dns_label("") || rco_is_dns_label("-a") || rco_is_dns_label("a-") ||
+                 rco_is_dns_label("A") || rco_is_dns_label("a.b") || rco_is_dns_label("a_b") ||
+                 rco_is_dns_label(NULL));
     assert_true(rco_is_dns_subdomain("a.b-c.d") && rco_is_dns_subdomain("a"));
-    assert_false(rco_is_dns_subdomain("a..b") || rco_is_dns_subdomain(".a") || rco_is_dns_subdomain("a.") ||
-                 rco_is_dns_subdomain("") || rco_is_dns_subdomain("a.-b"));
+    assert_false(rco_is_dns_subdomain("a..b") || rco_is_dns_subdomain(".a") ||
+                 rco_is_dns_subdomain("a.") || rco_is_dns_subdomain("") ||
+                 rco_is_dns_subdomain("a.-b"));
     for (int i = 0; i < 254; i++)
         longest[i] = i % 2 ? '.' : 'a';
     longest[254] = '\0';
@@ -84,10 +89,22 @@ static void globs_match_and_stay_fast(void **state)
     static const struct {
         const char *pattern, *text;
         bool want;
-    } rows[] = {{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "anything", true}, {"a*c", "abbbc", true},
-                {"a*c", "abbb", false}, {"a?c", "abc", true}, {"a?c", "ac", false}, {"*.io/*", "our.io/x", true},
-                {"a**b", "ab", true}, {"*a*b*", "xaxbx", true}, {"*ab", "aab", true}, {"?", "", false},
-                {"[a]", "a", false}, {"a\\*", "a*", false}, {"kubernetes:*:Secret", "kubernetes:core/v1:Secret", true}};
+    } rows[] = {{"", "", true},
+                {"", "a", false},
+                {"*", "", true},
+                {"*", "anything", true},
+                {"a*c", "abbbc", true},
+                {"a*c", "abbb", false},
+                {"a?c", "abc", true},
+                {"a?c", "ac", false},
+                {"*.io/*", "our.io/x", true},
+                {"a**b", "ab", true},
+                {"*a*b*", "xaxbx", true},
+                {"*ab", "aab", true},
+                {"?", "", false},
+                {"[a]", "a", false},
+                {"a\\*", "a*", false},
+                {"kubernetes:*:Secret", "kubernetes:core/v1:Secret", true}};
     for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++)
         if (rco_glob_match(rows[i].pattern, rows[i].text) != rows[i].want)
             fail_msg("%s on %s", rows[i].pattern, rows[i].text);
@@ -102,7 +119,8 @@ static void resource_versions_are_ordered_by_length_and_digits(void **state)
     int order = 9;
     assert_true(rco_rv_compare("9", "10", &order) == 0 && order < 0);
     assert_true(rco_rv_compare("123", "122", &order) == 0 && order > 0);
-    assert_true(rco_rv_compare("99999999999999999999999", "99999999999999999999999", &order) == 0 && order == 0);
+    assert_true(rco_rv_compare("99999999999999999999999", "99999999999999999999999", &order) == 0 &&
+                order == 0);
     order = 9;
     static const char *const bad[] = {"", "0", "01", "-1", "1a", "a", NULL};
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++) {

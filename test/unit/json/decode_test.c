@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 enum color { COLOR_UNSET, COLOR_UNKNOWN, COLOR_RED, COLOR_GREEN };
@@ -37,12 +38,14 @@ static const char *const prefixes[] = {"our.io/", NULL};
 
 static const struct rco_field leaf_fields[] = {
     {.name = "name", .type = RCO_FIELD_STRING, .offset = offsetof(struct leaf, name)},
-    {.name = "n", .type = RCO_FIELD_INT, .offset = offsetof(struct leaf, n),
+    {.name = "n",
+     .type = RCO_FIELD_INT,
+     .offset = offsetof(struct leaf, n),
      .aux_offset = offsetof(struct leaf, has_n)},
 };
 static const struct rco_schema leaf_schema = {"leaf", sizeof(struct leaf), leaf_fields, 2};
 
-#define FIELD(NAME, TYPE, MEMBER) \
+#define FIELD(NAME, TYPE, MEMBER)                                                                  \
     .name = NAME, .type = RCO_FIELD_##TYPE, .offset = offsetof(struct thing, MEMBER)
 #define AUX(MEMBER) .aux_offset = offsetof(struct thing, MEMBER)
 
@@ -116,13 +119,13 @@ static void refuse(void **state, const char *json, const char *want)
 
 static void every_type_of_field_is_read(void **state)
 {
-    const struct thing *t = accept(
-        state,
-        " {\"text\" : \"a\\u00e9\\ud83d\\ude80\\n\" ,\t\"raw\":{\"a\": [1, null]}, \"quantity\":\"5m\","
-        "\"color\":\"Green\",\"count\":-9223372036854775808,\"on\":false,\r\n"
-        "\"at\":\"2026-11-30T06:40:24Z\",\"exact\":\"2026-11-30T06:40:24.000001Z\","
-        "\"leaf\":{\"n\":0},\"leaves\":[{\"name\":\"x\"},{}],\"words\":[\"\",\"b\"],"
-        "\"labels\":{\"b\":\"2\",\"a\":\"1\"}} ");
+    const struct thing *t =
+        accept(state, " {\"text\" : \"a\\u00e9\\ud83d\\ude80\\n\" ,\t\"raw\":{\"a\": [1, null]}, "
+                      "\"quantity\":\"5m\","
+                      "\"color\":\"Green\",\"count\":-9223372036854775808,\"on\":false,\r\n"
+                      "\"at\":\"2026-11-30T06:40:24Z\",\"exact\":\"2026-11-30T06:40:24.000001Z\","
+                      "\"leaf\":{\"n\":0},\"leaves\":[{\"name\":\"x\"},{}],\"words\":[\"\",\"b\"],"
+                      "\"labels\":{\"b\":\"2\",\"a\":\"1\"}} ");
     assert_string_equal(t->text, "a\xc3\xa9\xf0\x9f\x9a\x80\n");
     assert_string_equal(t->raw, "{\"a\": [1, null]}");
     assert_string_equal(t->quantity, "5m");
@@ -204,7 +207,8 @@ static void a_quantity_may_be_a_number(void **state)
 
 static void a_nul_character_never_cuts_a_text(void **state)
 {
-    assert_string_equal(accept(state, "{\"text\":\"a\\u0000b\"}")->text, "a\xef\xbf\xbd" "b");
+    assert_string_equal(accept(state, "{\"text\":\"a\\u0000b\"}")->text, "a\xef\xbf\xbd"
+                                                                         "b");
 }
 
 static void integers_are_exact_or_refused(void **state)
@@ -230,7 +234,8 @@ static void times_are_rfc_3339_or_refused(void **state)
     refuse(state, "{\"at\":\"yesterday\"}", ".at wants an RFC 3339 time");
     refuse(state, "{\"at\":\"\"}", ".at wants an RFC 3339 time");
     refuse(state, "{\"at\":1700000000}", ".at wants a string");
-    refuse(state, "{\"at\":\"2026-11-30T06:40:24Z2026-11-30T06:40:24Z2026-11-30T06:40:24Z\"}", ".at");
+    refuse(state, "{\"at\":\"2026-11-30T06:40:24Z2026-11-30T06:40:24Z2026-11-30T06:40:24Z\"}",
+           ".at");
 }
 
 static void a_value_of_another_type_is_refused_with_its_path(void **state)
@@ -251,7 +256,8 @@ static void a_known_field_that_stands_twice_is_refused(void **state)
     refuse(state, "{\"text\":\"a\",\"text\":\"b\"}", ".text stands there twice");
     refuse(state, "{\"text\":null,\"text\":\"b\"}", ".text stands there twice");
     refuse(state, "{\"text\":\"a\",\"\\u0074ext\":\"b\"}", ".text stands there twice");
-    refuse(state, "{\"labels\":{\"b\":\"1\",\"a\":\"2\",\"b\":\"3\"}}", ".labels has the same key twice");
+    refuse(state, "{\"labels\":{\"b\":\"1\",\"a\":\"2\",\"b\":\"3\"}}",
+           ".labels has the same key twice");
 }
 
 static void caps_hold(void **state)
@@ -290,24 +296,69 @@ static void deep_nesting_is_refused_and_costs_no_stack(void **state)
 
 static void text_that_is_not_json_is_refused(void **state)
 {
-    static const char *const bad[] = {
-        "", " ", "{", "{\"", "{\"text", "{\"text\"", "{\"text\":", "{\"text\":\"", "{\"text\":\"a\"",
-        "{\"text\":\"a\",", "{\"text\":\"a\",}", "{,}", "{\"text\" \"a\"}", "{text:\"a\"}", "{'text':\"a\"}",
-        "{\"text\":\"a\"}x", "{\"text\":\"a\"}{}", "{\"text\":\"a\"} ]", "{\"x\":[1,]}", "{\"x\":[,1]}",
-        "{\"x\":[1 2]}", "{\"x\":{1:2}}", "{\"x\":tru}", "{\"x\":True}", "{\"x\":nul}", "{\"x\":.5}",
-        "{\"x\":1.}", "{\"x\":1e}", "{\"x\":1e+}", "{\"x\":-}", "{\"x\":00}", "{\"x\":]}", "{\"x\":[}",
-        "{\"x\":{]}", "{\"x\":/*c*/1}", "{\"text\":\"a\tb\"}", "{\"text\":\"\\x41\"}", "{\"text\":\"\\u12\"}",
-        "{\"text\":\"\\u12g4\"}", "{\"text\":\"\\\"}", "{\"x\":\"\x01\"}", "\xef\xbb\xbf{}", "{\"x\":NaN}",
-        "{\"x\":-Infinity}"};
+    static const char *const bad[] = {"",
+                                      " ",
+                                      "{",
+                                      "{\"",
+                                      "{\"text",
+                                      "{\"text\"",
+                                      "{\"text\":",
+                                      "{\"text\":\"",
+                                      "{\"text\":\"a\"",
+                                      "{\"text\":\"a\",",
+                                      "{\"text\":\"a\",}",
+                                      "{,}",
+                                      "{\"text\" \"a\"}",
+                                      "{text:\"a\"}",
+                                      "{'text':\"a\"}",
+                                      "{\"text\":\"a\"}x",
+                                      "{\"text\":\"a\"}{}",
+                                      "{\"text\":\"a\"} ]",
+                                      "{\"x\":[1,]}",
+                                      "{\"x\":[,1]}",
+                                      "{\"x\":[1 2]}",
+                                      "{\"x\":{1:2}}",
+                                      "{\"x\":tru}",
+                                      "{\"x\":True}",
+                                      "{\"x\":nul}",
+                                      "{\"x\":.5}",
+                                      "{\"x\":1.}",
+                                      "{\"x\":1e}",
+                                      "{\"x\":1e+}",
+                                      "{\"x\":-}",
+                                      "{\"x\":00}",
+                                      "{\"x\":]}",
+                                      "{\"x\":[}",
+                                      "{\"x\":{]}",
+                                      "{\"x\":/*c*/1}",
+                                      "{\"text\":\"a\tb\"}",
+                                      "{\"text\":\"\\x41\"}",
+                                      "{\"text\":\"\\u12\"}",
+                                      "{\"text\":\"\\u12g4\"}",
+                                      "{\"text\":\"\\\"}",
+                                      "{\"x\":\"\x01\"}",
+                                      "\xef\xbb\xbf{}",
+                                      "{\"x\":NaN}",
+                                      "{\"x\":-Infinity}"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++)
         refuse(state, bad[i], "thing: ");
 }
 
 static void text_that_is_not_utf8_is_refused_even_where_it_is_skipped(void **state)
 {
-    static const char *const bad[] = {"\x80", "\xc3", "\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf",
-                                      "\xe2\x82", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\xaf",
-                                      "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xf8\x88\x80\x80\x80"};
+    static const char *const bad[] = {"\x80",
+                                      "\xc3",
+                                      "\xc0\xaf",
+                                      "\xc1\xbf",
+                                      "\xe0\x80\xaf",
+                                      "\xe2\x82",
+                                      "\xed\xa0\x80",
+                                      "\xed\xbf\xbf",
+                                      "\xf0\x80\x80\xaf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xff",
+                                      "\xf8\x88\x80\x80\x80"};
     char text[64];
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++) {
         snprintf(text, sizeof(text), "{\"text\":\"ab%s\"}", bad[i]);
@@ -321,8 +372,9 @@ static void text_that_is_not_utf8_is_refused_even_where_it_is_skipped(void **sta
 
 static void lone_surrogates_are_refused(void **state)
 {
-    static const char *const bad[] = {"\\ud800", "\\udc00", "\\ud800\\ud800", "\\ud800x", "\\udbff\\n",
-                                      "\\ud83d\\u0041", "\\uDFFF", "\\ud83d\\u"};
+    static const char *const bad[] = {"\\ud800",  "\\udc00",    "\\ud800\\ud800",
+                                      "\\ud800x", "\\udbff\\n", "\\ud83d\\u0041",
+                                      "\\uDFFF",  "\\ud83d\\u"};
     char text[64];
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++) {
         snprintf(text, sizeof(text), "{\"text\":\"%s\"}", bad[i]);
@@ -348,8 +400,9 @@ static void a_special_byte_is_found_at_every_position_of_a_word(void **state)
 
 static void every_prefix_of_a_good_text_is_refused(void **state)
 {
-    const char *good = "{\"text\":\"\\ud83d\\ude80\",\"leaves\":[{\"n\":12}],\"labels\":{\"a\":\"b\"},"
-                       "\"x\":[true,false,null,-1.5e3]}";
+    const char *good =
+        "{\"text\":\"\\ud83d\\ude80\",\"leaves\":[{\"n\":12}],\"labels\":{\"a\":\"b\"},"
+        "\"x\":[true,false,null,-1.5e3]}";
     struct fixture *f = *state;
     accept(state, good);
     for (size_t n = 0; n < strlen(good); n++) {
@@ -363,12 +416,12 @@ static void the_strict_decoder_names_the_unknown_field(void **state)
 {
     struct fixture *f = *state;
     const char *json = "{\"leaf\":{\"nmae\":\"x\"}}";
-    assert_int_equal(rco_codec_decode_strict(&thing_schema, json, strlen(json), &f->a, &f->thing,
-                                             &f->err), -1);
+    assert_int_equal(
+        rco_codec_decode_strict(&thing_schema, json, strlen(json), &f->a, &f->thing, &f->err), -1);
     assert_non_null(strstr(f->err.msg, ".leaf.nmae is not a known field"));
     json = "{\"leaf\":{\"name\":\"x\"}}";
-    assert_int_equal(rco_codec_decode_strict(&thing_schema, json, strlen(json), &f->a, &f->thing,
-                                             &f->err), 0);
+    assert_int_equal(
+        rco_codec_decode_strict(&thing_schema, json, strlen(json), &f->a, &f->thing, &f->err), 0);
 }
 
 static void times_are_compared_as_they_are_written(void **state)

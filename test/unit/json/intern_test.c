@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void equal_texts_share_an_id_and_others_do_not(void **state)

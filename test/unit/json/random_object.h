@@ -37,9 +37,11 @@ static inline const char *random_text(struct random_source *r)
     case 1:
         return rco_arena_printf(r->a, "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)v,
                                 (unsigned)(v >> 8) & 0xffff, (unsigned)v & 0xfff,
-                                (unsigned)(v >> 3) & 0xfff, (unsigned long long)(v & 0xffffffffffff));
+                                (unsigned)(v >> 3) & 0xfff,
+                                (unsigned long long)(v & 0xffffffffffff));
     case 2:
-        return rco_arena_printf(r->a, "%016llx%016llx", (unsigned long long)v, (unsigned long long)~v);
+        return rco_arena_printf(r->a, "%016llx%016llx", (unsigned long long)v,
+                                (unsigned long long)~v);
     case 3:
         return rco_arena_printf(r->a, "%llu", (unsigned long long)(v % 1000000000000));
     case 4:
@@ -58,12 +60,13 @@ static inline const char *random_text(struct random_source *r)
     }
 }
 
-static inline void random_object(struct random_source *r, const struct rco_schema *schema, char *obj);
+static inline void random_object(struct random_source *r, const struct rco_schema *schema,
+                                 char *obj);
 
 static inline void random_list(struct random_source *r, const struct rco_field *f, char *obj)
 {
     size_t n = random_below(r, 4);
-    size_t size = f->type == RCO_FIELD_LIST_STRUCT  ? f->sub->size
+    size_t size = f->type == RCO_FIELD_LIST_STRUCT   ? f->sub->size
                   : f->type == RCO_FIELD_LIST_STRING ? sizeof(char *)
                                                      : sizeof(struct rco_kv);
     char *items = rco_arena_array(r->a, n ? n : 1, size);
@@ -73,9 +76,9 @@ static inline void random_list(struct random_source *r, const struct rco_field *
         else if (f->type == RCO_FIELD_LIST_STRING)
             ((const char **)(void *)items)[i] = random_text(r);
         else
-            ((struct rco_kv *)(void *)items)[i] =
-                (struct rco_kv){.key = rco_arena_printf(r->a, "%s%zu", f->words ? f->words[0] : "k", i),
-                                .value = random_text(r)};
+            ((struct rco_kv *)(void *)items)[i] = (struct rco_kv){
+                .key = rco_arena_printf(r->a, "%s%zu", f->words ? f->words[0] : "k", i),
+                .value = random_text(r)};
     }
     *(void **)(void *)(obj + f->offset) = items;
     *(size_t *)(void *)(obj + f->aux_offset) = n;
@@ -83,8 +86,9 @@ static inline void random_list(struct random_source *r, const struct rco_field *
 
 static inline void random_field(struct random_source *r, const struct rco_field *f, char *obj)
 {
-    static const char *const raws[] = {"{\"a\":1}", "{\"a\":2,\"b\":{\"c\":[1,2]}}", "[true]",
-                                       "{\"b\":{\"d\":\"x\"}}", "3.5", "{}"};
+    static const char *const raws[] = {"{\"a\":1}", "{\"a\":2,\"b\":{\"c\":[1,2]}}",
+                                       "[true]",    "{\"b\":{\"d\":\"x\"}}",
+                                       "3.5",       "{}"};
     size_t words = 0;
     switch ((enum rco_field_type)f->type) {
     case RCO_FIELD_STRING:
@@ -128,7 +132,8 @@ static inline void random_field(struct random_source *r, const struct rco_field 
 }
 
 /* Fills OBJ, which is zeroed. */
-static inline void random_object(struct random_source *r, const struct rco_schema *schema, char *obj)
+static inline void random_object(struct random_source *r, const struct rco_schema *schema,
+                                 char *obj)
 {
     for (size_t i = 0; i < schema->n_fields; i++)
         if (schema->fields[i].flags & RCO_FIELD_ALWAYS || random_below(r, 100) < r->percent)

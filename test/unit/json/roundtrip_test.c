@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 #include <setjmp.h>
 #include <stdarg.h>
+
 #include <cmocka.h>
 
 #define SEEDS 60
@@ -142,7 +143,8 @@ static struct json_object *apply_patch(struct json_object *target, struct json_o
     struct json_object *out = json_object_is_type(target, json_type_object)
                                   ? json_object_get(target)
                                   : json_object_new_object();
-    json_object_object_foreach(patch, key, value) {
+    json_object_object_foreach(patch, key, value)
+    {
         if (!value) {
             json_object_object_del(out, key);
             continue;

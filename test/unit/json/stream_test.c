@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 struct collected {
@@ -33,7 +34,8 @@ static int on_event(void *ctx, enum rco_watch_type type, const char *object, siz
 }
 
 /* Feeds TEXT in pieces of STEP bytes, each in a block of its own. */
-static int feed_list(struct rco_list_parser *p, const char *text, size_t step, struct rco_error *err)
+static int feed_list(struct rco_list_parser *p, const char *text, size_t step,
+                     struct rco_error *err)
 {
     for (size_t at = 0, n = strlen(text); at < n; at += step) {
         size_t len = n - at < step ? n - at : step;
@@ -47,7 +49,8 @@ static int feed_list(struct rco_list_parser *p, const char *text, size_t step, s
     return 0;
 }
 
-static int feed_watch(struct rco_watch_parser *p, const char *text, size_t step, struct rco_error *err)
+static int feed_watch(struct rco_watch_parser *p, const char *text, size_t step,
+                      struct rco_error *err)
 {
     for (size_t at = 0, n = strlen(text); at < n; at += step) {
         size_t len = n - at < step ? n - at : step;
@@ -61,7 +64,8 @@ static int feed_watch(struct rco_watch_parser *p, const char *text, size_t step,
     return 0;
 }
 
-static void check_list(const char *text, const char *want, const char *want_rv, const char *want_next)
+static void check_list(const char *text, const char *want, const char *want_rv,
+                       const char *want_next)
 {
     for (size_t step = 1; step <= strlen(text); step++) {
         struct collected c = {0};
@@ -81,14 +85,16 @@ static void check_list(const char *text, const char *want, const char *want_rv, 
 
 static void a_list_comes_out_item_by_item_however_it_is_cut(void **state)
 {
-    check_list("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"12\","
-               "\"continue\":\"to\\\\ken\"},\"items\":[{\"a\":\"]}\\\"\"}, {\"b\":[{},[]]} ,{}]}\n",
-               "{\"a\":\"]}\\\"\"}\n{\"b\":[{},[]]}\n{}\n", "12", "to\\ken");
+    check_list(
+        "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"12\","
+        "\"continue\":\"to\\\\ken\"},\"items\":[{\"a\":\"]}\\\"\"}, {\"b\":[{},[]]} ,{}]}\n",
+        "{\"a\":\"]}\\\"\"}\n{\"b\":[{},[]]}\n{}\n", "12", "to\\ken");
 }
 
 static void metadata_may_stand_behind_the_items(void **state)
 {
-    check_list(" { \"items\" : [ {\"x\":\"\\u00e9\xc3\xa9\"} ] , \"metadata\" : { \"resourceVersion\" : \"7\" },"
+    check_list(" { \"items\" : [ {\"x\":\"\\u00e9\xc3\xa9\"} ] , \"metadata\" : { "
+               "\"resourceVersion\" : \"7\" },"
                "\"other\":[1,{\"items\":[]}],\"n\":12 , \"t\":true}",
                "{\"x\":\"\\u00e9\xc3\xa9\"}\n", "7", "");
 }
@@ -101,12 +107,28 @@ static void an_empty_or_null_list_is_a_list(void **state)
 
 static void what_is_not_one_complete_list_is_refused(void **state)
 {
-    static const char *const bad[] = {
-        "", "{", "{}", "[]", "{\"kind\":\"Status\"}", "{\"items\":[]", "{\"items\":[{}", "{\"items\":[{}}",
-        "{\"items\":[{},]}", "{\"items\":[,{}]}", "{\"items\":{}}", "{\"items\":[]}{}", "{\"items\":[] \"a\":1}",
-        "{\"items\":[],}", "{\"items\":[],\"items\":[]}", "{\"metadata\":[],\"items\":[]}",
-        "{\"metadata\":{\"resourceVersion\":12},\"items\":[]}", "{\"metadata\":,\"items\":[]}",
-        "{\"items\":[]]}", "x", "{\"items\" [] }", "{\"a\":\"b"};
+    static const char *const bad[] = {"",
+                                      "{",
+                                      "{}",
+                                      "[]",
+                                      "{\"kind\":\"Status\"}",
+                                      "{\"items\":[]",
+                                      "{\"items\":[{}",
+                                      "{\"items\":[{}}",
+                                      "{\"items\":[{},]}",
+                                      "{\"items\":[,{}]}",
+                                      "{\"items\":{}}",
+                                      "{\"items\":[]}{}",
+                                      "{\"items\":[] \"a\":1}",
+                                      "{\"items\":[],}",
+                                      "{\"items\":[],\"items\":[]}",
+                                      "{\"metadata\":[],\"items\":[]}",
+                                      "{\"metadata\":{\"resourceVersion\":12},\"items\":[]}",
+                                      "{\"metadata\":,\"items\":[]}",
+                                      "{\"items\":[]]}",
+                                      "x",
+                                      "{\"items\" [] }",
+                                      "{\"a\":\"b"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++) {
         for (size_t step = 1; step < 40; step += 38) {
             struct collected c = {0};
@@ -114,7 +136,8 @@ static void what_is_not_one_complete_list_is_refused(void **state)
             const struct rco_list_handler h = {.item = on_item, .ctx = &c};
             struct rco_list_parser *p = rco_list_parser_new(&h);
             const char *rv, *next;
-            if (feed_list(p, bad[i], step, &err) == 0 && rco_list_parser_finish(p, &rv, &next, &err) == 0)
+            if (feed_list(p, bad[i], step, &err) == 0 &&
+                rco_list_parser_finish(p, &rv, &next, &err) == 0)
                 fail_msg("%s was accepted", bad[i]);
             assert_true(err.msg[0] && err.code == RCO_EINVALID);
             rco_list_parser_free(p);
@@ -160,8 +183,10 @@ static void sizes_are_capped(void **state)
     char filler[4097];
     memset(filler, 'a', 4096);
     filler[4096] = '\0';
-    assert_int_equal(feed_endlessly("{\"items\":[{\"a\":\"", filler, RCO_STREAM_MAX_OBJECT - 8192), RCO_OK);
-    assert_int_equal(feed_endlessly("{\"items\":[{\"a\":\"", filler, 2 * RCO_STREAM_MAX_OBJECT), RCO_ETOOBIG);
+    assert_int_equal(feed_endlessly("{\"items\":[{\"a\":\"", filler, RCO_STREAM_MAX_OBJECT - 8192),
+                     RCO_OK);
+    assert_int_equal(feed_endlessly("{\"items\":[{\"a\":\"", filler, 2 * RCO_STREAM_MAX_OBJECT),
+                     RCO_ETOOBIG);
     assert_int_equal(feed_endlessly("{\"x\":\"", filler, 2 * RCO_STREAM_MAX_ENVELOPE), RCO_ETOOBIG);
     assert_int_equal(feed_endlessly("{\"", filler, 2 * RCO_STREAM_MAX_ENVELOPE), RCO_ETOOBIG);
 }
@@ -183,20 +208,27 @@ static void check_watch(const char *text, const char *want)
 
 static void a_watch_comes_out_event_by_event_however_it_is_cut(void **state)
 {
-    check_watch("{\"type\":\"ADDED\",\"object\":{\"a\":\"}\\\\\"}}\n"
-                "{\"type\":\"MODIFIED\",\"object\":{\"b\":[1]}}\n"
-                "{\"object\":{\"c\":{}},\"type\":\"DELETED\"}\n"
-                "{\"type\":\"BOOKMARK\",\"object\":{}}{\"type\":\"ERROR\",\"object\":{\"code\":410}}\r\n"
-                "{\"type\":\"NEW\",\"object\":{},\"more\":7}\n{\"type\":\"ADDED\",\"obj",
-                "a{\"a\":\"}\\\\\"}\nm{\"b\":[1]}\nd{\"c\":{}}\nb{}\ne{\"code\":410}\n?{}\n");
+    check_watch(
+        "{\"type\":\"ADDED\",\"object\":{\"a\":\"}\\\\\"}}\n"
+        "{\"type\":\"MODIFIED\",\"object\":{\"b\":[1]}}\n"
+        "{\"object\":{\"c\":{}},\"type\":\"DELETED\"}\n"
+        "{\"type\":\"BOOKMARK\",\"object\":{}}{\"type\":\"ERROR\",\"object\":{\"code\":410}}\r\n"
+        "{\"type\":\"NEW\",\"object\":{},\"more\":7}\n{\"type\":\"ADDED\",\"obj",
+        "a{\"a\":\"}\\\\\"}\nm{\"b\":[1]}\nd{\"c\":{}}\nb{}\ne{\"code\":410}\n?{}\n");
 }
 
 static void what_is_no_watch_event_is_refused(void **state)
 {
-    static const char *const bad[] = {
-        "{}", "{\"type\":\"ADDED\"}", "{\"object\":{}}", "[]", "{\"type\":\"ADDED\",\"type\":\"ADDED\",\"object\":{}}",
-        "{\"type\":\"ADDED\",\"object\":{},\"object\":{}}", "{\"object\":{},\"object\":{},\"type\":\"ADDED\"}",
-        "{\"type\":\"ADDED\" \"object\":{}}", "<html>", "{\"type\":\"ADDED\",\"object\":{}},"};
+    static const char *const bad[] = {"{}",
+                                      "{\"type\":\"ADDED\"}",
+                                      "{\"object\":{}}",
+                                      "[]",
+                                      "{\"type\":\"ADDED\",\"type\":\"ADDED\",\"object\":{}}",
+                                      "{\"type\":\"ADDED\",\"object\":{},\"object\":{}}",
+                                      "{\"object\":{},\"object\":{},\"type\":\"ADDED\"}",
+                                      "{\"type\":\"ADDED\" \"object\":{}}",
+                                      "<html>",
+                                      "{\"type\":\"ADDED\",\"object\":{}},"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++) {
         struct collected c = {0};
         struct rco_error err = RCO_ERROR_INIT;

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void commas_stand_where_they_belong(void **state)
@@ -31,8 +32,9 @@ static void commas_stand_where_they_belong(void **state)
     rco_json_kv_bool(&w, "f", false);
     rco_json_end_object(&w);
     rco_json_end_object(&w);
-    assert_string_equal(b.data, "{\"a\":\"x\",\"b\":-9223372036854775808,\"c\":[{},[],null,null,{\"r\":1}],"
-                                "\"d\":{\"t\":true,\"f\":false}}");
+    assert_string_equal(b.data,
+                        "{\"a\":\"x\",\"b\":-9223372036854775808,\"c\":[{},[],null,null,{\"r\":1}],"
+                        "\"d\":{\"t\":true,\"f\":false}}");
 }
 
 static const char *quoted(struct rco_buf *b, const char *s, size_t n)
@@ -56,7 +58,8 @@ static void what_json_cannot_hold_is_escaped(void **state)
 static void invalid_utf8_becomes_the_replacement_character(void **state)
 {
     rco_autobuf b = RCO_BUF_INIT;
-    assert_string_equal(quoted(&b, "a\xc3\xa9\xff\xc3", 5), "\"a\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\"");
+    assert_string_equal(quoted(&b, "a\xc3\xa9\xff\xc3", 5),
+                        "\"a\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\"");
     assert_string_equal(quoted(&b, "\xed\xa0\x80", 3), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
     assert_string_equal(quoted(&b, "\xf0\x9f\x9a\x80", 4), "\"\xf0\x9f\x9a\x80\"");
 }

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void check(const char *yaml, const char *want)
@@ -27,7 +28,7 @@ static void refuse(const char *yaml, const char *want)
 
 static void yaml_becomes_the_json_that_means_the_same(void **state)
 {
-    check("a: 1\nb:\n- x\n- {c: d, e: [1, 2.5]}\nf: {}\ng: []\nh:\n", 
+    check("a: 1\nb:\n- x\n- {c: d, e: [1, 2.5]}\nf: {}\ng: []\nh:\n",
           "{\"a\":1,\"b\":[\"x\",{\"c\":\"d\",\"e\":[1,2.5]}],\"f\":{},\"g\":[],\"h\":null}");
     check("- - 1\n  - - 2\n- a:\n    b:\n      - c\n", "[[1,[2]],{\"a\":{\"b\":[\"c\"]}}]");
     check("text: |\n  a \"quote\"\n  b\nfolded: >-\n  c\n  d\n",
@@ -45,7 +46,8 @@ static void plain_scalars_have_the_types_of_yaml_1_2(void **state)
     check("[true, False, TRUE, null, ~, Null]", "[true,false,true,null,null,null]");
     check("['true', \"1\", '']", "[\"true\",\"1\",\"\"]");
     check("[0, -1, 1.5e3, 01, 0x1f, 1_000, .5, 1., -, +1, .nan, 2026-11-30, 1e, 12:30]",
-          "[0,-1,1.5e3,\"01\",\"0x1f\",\"1_000\",\".5\",\"1.\",\"-\",\"+1\",\".nan\",\"2026-11-30\",\"1e\","
+          "[0,-1,1.5e3,\"01\",\"0x1f\",\"1_000\",\".5\",\"1.\",\"-\",\"+1\",\".nan\",\"2026-11-"
+          "30\",\"1e\","
           "\"12:30\"]");
 }
 
@@ -108,7 +110,9 @@ struct conf {
 
 static const struct rco_field conf_fields[] = {
     {.name = "name", .type = RCO_FIELD_STRING, .offset = offsetof(struct conf, name)},
-    {.name = "n", .type = RCO_FIELD_INT, .offset = offsetof(struct conf, n),
+    {.name = "n",
+     .type = RCO_FIELD_INT,
+     .offset = offsetof(struct conf, n),
      .aux_offset = offsetof(struct conf, has_n)},
 };
 static const struct rco_schema conf_schema = {"conf", sizeof(struct conf), conf_fields, 2};

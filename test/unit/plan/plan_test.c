@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 struct fixture {
@@ -21,8 +22,12 @@ static int set_up(void **state)
     rco_plan_init(&f->plan, &f->a);
     f->finalizers[0] = "other.io/keep";
     f->finalizers[1] = RCO_FINALIZER_RUN;
-    f->target = (struct rco_meta){.name = "x", .ns = "team", .uid = "u-1", .resource_version = "42",
-                                  .finalizers = f->finalizers, .n_finalizers = 2};
+    f->target = (struct rco_meta){.name = "x",
+                                  .ns = "team",
+                                  .uid = "u-1",
+                                  .resource_version = "42",
+                                  .finalizers = f->finalizers,
+                                  .n_finalizers = 2};
     *state = f;
     return 0;
 }
@@ -49,7 +54,8 @@ static void actions_stand_in_the_order_in_which_they_were_asked_for(void **state
     struct fixture *f = *state;
     rco_autobuf body = RCO_BUF_INIT;
     rco_buf_adds(&body, "{\"a\":1}");
-    struct rco_action *create = rco_plan_create(&f->plan, RCO_KIND_JOB, "team", "job", &body, RCO_EXISTS_COMPARE);
+    struct rco_action *create =
+        rco_plan_create(&f->plan, RCO_KIND_JOB, "team", "job", &body, RCO_EXISTS_COMPARE);
     struct rco_action *patch = rco_plan_patch(&f->plan, RCO_KIND_LEASE, &f->target, &body);
     struct rco_action *reply = rco_plan_reply(&f->plan, 9, 200, &body);
     assert_int_equal(f->plan.n_actions, 3);
@@ -68,7 +74,8 @@ static void arguments_are_copied(void **state)
     char name[] = "job";
     rco_autobuf body = RCO_BUF_INIT;
     rco_buf_adds(&body, "{\"a\":1}");
-    struct rco_action *a = rco_plan_create(&f->plan, RCO_KIND_JOB, NULL, name, &body, RCO_EXISTS_OK);
+    struct rco_action *a =
+        rco_plan_create(&f->plan, RCO_KIND_JOB, NULL, name, &body, RCO_EXISTS_OK);
     name[0] = '?';
     memset(body.data, '?', body.len);
     assert_string_equal(a->name, "job");
@@ -86,15 +93,16 @@ static void a_patch_carries_the_resource_version_it_was_computed_from(void **sta
     assert_int_equal(a->type, RCO_ACTION_PATCH);
     assert_string_equal(a->resource_version, "42");
     assert_string_equal(a->ns, "team");
-    assert_string_equal(a->body, "{\"spec\":{\"suspend\":true},"
-                                 "\"metadata\":{\"labels\":{\"a\":\"b\"},\"resourceVersion\":\"42\"}}");
+    assert_string_equal(a->body,
+                        "{\"spec\":{\"suspend\":true},"
+                        "\"metadata\":{\"labels\":{\"a\":\"b\"},\"resourceVersion\":\"42\"}}");
 }
 
 static void a_status_patch_holds_only_what_differs(void **state)
 {
     struct fixture *f = *state;
-    struct rco_run_status old = {.state = RCO_RUN_STATE_PENDING, .reason = "StackBusy",
-                                 .logs_ref = "configmap/x"};
+    struct rco_run_status old = {
+        .state = RCO_RUN_STATE_PENDING, .reason = "StackBusy", .logs_ref = "configmap/x"};
     struct rco_run_status next = old;
     next.state = RCO_RUN_STATE_PLANNING;
     next.reason = NULL;
@@ -107,7 +115,10 @@ static void a_status_patch_holds_only_what_differs(void **state)
 static void an_equal_status_is_not_written(void **state)
 {
     struct fixture *f = *state;
-    struct rco_condition c = {.type = "Ready", .status = "True", .reason = "x", .message = "y",
+    struct rco_condition c = {.type = "Ready",
+                              .status = "True",
+                              .reason = "x",
+                              .message = "y",
                               .last_transition_time = 1700000000000000};
     struct rco_condition same = c;
     same.last_transition_time += 999999; /* the server keeps whole seconds */
@@ -129,7 +140,8 @@ static void a_delete_carries_the_uid_as_precondition(void **state)
 static void an_event_says_what_it_regards(void **state)
 {
     struct fixture *f = *state;
-    struct rco_action *a = rco_plan_event(&f->plan, RCO_KIND_RUN, &f->target, "Warning", "Failed", "why");
+    struct rco_action *a =
+        rco_plan_event(&f->plan, RCO_KIND_RUN, &f->target, "Warning", "Failed", "why");
     assert_int_equal(a->kind, RCO_KIND_RUN);
     assert_string_equal(a->regarding_uid, "u-1");
     assert_string_equal(a->event_type, "Warning");
@@ -141,10 +153,12 @@ static void finalizers_of_others_are_kept(void **state)
     struct fixture *f = *state;
     struct rco_action *a =
         rco_plan_remove_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_RUN);
-    assert_string_equal(a->body, "{\"metadata\":{\"finalizers\":[\"other.io/keep\"],\"resourceVersion\":\"42\"}}");
+    assert_string_equal(
+        a->body, "{\"metadata\":{\"finalizers\":[\"other.io/keep\"],\"resourceVersion\":\"42\"}}");
     a = rco_plan_add_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_ENGINE);
-    assert_string_equal(a->body, "{\"metadata\":{\"finalizers\":[\"other.io/keep\",\"runtimecloud.io/run\","
-                                 "\"runtimecloud.io/engine\"],\"resourceVersion\":\"42\"}}");
+    assert_string_equal(a->body,
+                        "{\"metadata\":{\"finalizers\":[\"other.io/keep\",\"runtimecloud.io/run\","
+                        "\"runtimecloud.io/engine\"],\"resourceVersion\":\"42\"}}");
     f->target.finalizers = &f->finalizers[1];
     f->target.n_finalizers = 1;
     a = rco_plan_remove_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_RUN);
@@ -155,7 +169,8 @@ static void finalizers_that_are_as_they_should_be_are_not_written(void **state)
 {
     struct fixture *f = *state;
     assert_null(rco_plan_add_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_RUN));
-    assert_null(rco_plan_remove_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_ENGINE));
+    assert_null(
+        rco_plan_remove_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_ENGINE));
     f->target.deletion = 1;
     assert_null(rco_plan_add_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_ENGINE));
     assert_int_equal(f->plan.n_actions, 0);
