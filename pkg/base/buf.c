@@ -6,10 +6,7 @@
 
 static RCO_NORETURN void out_of_memory(void)
 {
-    static const char msg[] = "out of memory\n";
-    ssize_t ignored = write(STDERR_FILENO, msg, sizeof msg - 1);
-
-    (void)ignored;
+    fputs("out of memory\n", stderr); /* not buffered, so it needs no memory itself */
     abort();
 }
 
