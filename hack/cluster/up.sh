@@ -56,4 +56,5 @@ wait_until 90 "node ready" node_ready '{.status.conditions[?(@.type=="Ready")].s
 wait_until 30 "default ServiceAccount" kubectl -n default get serviceaccount default ||
     daemon_fail "$STATE" controller-manager "the controller manager does not work"
 for daemon in "${DAEMONS[@]}"; do await_daemon "$daemon"; done
-say "cluster '$CLUSTER_NAME' ready after $((SECONDS - began)) s: KUBECONFIG=$KUBECONFIG_ADMIN"
+say "cluster '$CLUSTER_NAME' ready after $((SECONDS - began)) s" >&2
+echo "$KUBECONFIG_ADMIN"
