@@ -93,11 +93,20 @@ static void add_item(const struct rco_check_item *item, const struct rco_style *
     rco_buf_adds(out, ": ");
     rco_text_clean(out, item->message);
     rco_buf_addc(out, '\n');
-    if (item->next && item->result != RCO_CHECK_OK) {
-        rco_buf_adds(out, style->unicode ? "            next: " : "          next: ");
-        rco_text_clean(out, item->next);
-        rco_buf_addc(out, '\n');
-    }
+}
+
+/* One command for a row of items that need the same. */
+static void add_next(const struct rco_checks *c, size_t i, const struct rco_style *style, struct rco_buf *out)
+{
+    const struct rco_check_item *item = &c->items[i];
+
+    if (!item->next || item->result == RCO_CHECK_OK)
+        return;
+    if (i + 1 < c->n && rco_streq(c->items[i + 1].section, item->section) && rco_streq(c->items[i + 1].next, item->next))
+        return;
+    rco_buf_adds(out, style->unicode ? "            next: " : "          next: ");
+    rco_text_clean(out, item->next);
+    rco_buf_addc(out, '\n');
 }
 
 void rco_check_render(const struct rco_checks *c, const struct rco_style *style, struct rco_buf *out)
@@ -114,6 +123,7 @@ void rco_check_render(const struct rco_checks *c, const struct rco_style *style,
             rco_buf_addc(out, '\n');
         }
         add_item(item, style, out);
+        add_next(c, i, style, out);
         counts[item->result]++;
     }
     rco_buf_addf(out, "%zu ok, %zu failed, %zu warnings, %zu unknown\n", counts[RCO_CHECK_OK], counts[RCO_CHECK_FAILED],

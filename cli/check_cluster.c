@@ -106,7 +106,7 @@ static void check_policies(struct rco_cli *cli, struct rco_checks *c)
                                         "sealed-tokens.runtimecloud.io"};
     struct rco_view_bare_list policies = {0}, bindings = {0};
     struct rco_error err = RCO_ERROR_INIT;
-    size_t n = 0;
+    rco_autobuf faults = RCO_BUF_INIT;
 
     if (rco_api_call(cli, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", NULL,
                      "list validatingadmissionpolicies", &rco_view_bare_list_schema, c->arena, &policies, &err) < 0 ||
@@ -116,15 +116,16 @@ static void check_policies(struct rco_cli *cli, struct rco_checks *c)
         return;
     }
     for (size_t i = 0; i < RCO_ARRAY_LEN(names); i++) {
-        if (listed(&policies, names[i]) && listed(&bindings, names[i])) {
-            n++;
+        if (listed(&policies, names[i]) && listed(&bindings, names[i]))
             continue;
-        }
-        rco_check_add(c, RCO_CHECK_FAILED, "admission policy", INSTALL, "%s %s: without it people can do what only the operator may",
-                      names[i], listed(&policies, names[i]) ? "is there but not bound" : "is missing");
+        rco_buf_addf(&faults, "%s%s is %s", faults.len ? ", " : "", names[i],
+                     listed(&policies, names[i]) ? "there but not bound" : "missing");
     }
-    if (n == RCO_ARRAY_LEN(names))
-        rco_check_add(c, RCO_CHECK_OK, "admission policies", NULL, "all %zu there and bound", n);
+    if (faults.len)
+        rco_check_add(c, RCO_CHECK_FAILED, "admission policies", INSTALL,
+                      "%s: without them people can do what only the operator may", rco_buf_str(&faults));
+    else
+        rco_check_add(c, RCO_CHECK_OK, "admission policies", NULL, "all %zu there and bound", RCO_ARRAY_LEN(names));
 }
 
 static void check_deployment(struct rco_cli *cli, struct rco_checks *c, const struct rco_view_deployment *d)

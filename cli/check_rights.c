@@ -83,8 +83,12 @@ static void check_exposure(struct rco_cli *cli, struct rco_checks *c)
         return;
     }
     rco_exposure_find(&in, c->arena, &found, &n, &n_system);
-    rco_check_add(c, n ? RCO_CHECK_NOTE : RCO_CHECK_OK, "approvers in fact", NULL,
-                  "%zu besides Kubernetes' own: whoever can create pods or read Secrets here can do what an approver can", n);
+    if (!n)
+        rco_check_add(c, RCO_CHECK_OK, "approvers in fact", NULL,
+                      "nobody but Kubernetes' own components can create pods or read Secrets here");
+    else
+        rco_check_add(c, RCO_CHECK_NOTE, "approvers in fact", NULL,
+                      "%zu: whoever can create pods or read Secrets here can do what an approver can", n);
     for (size_t i = 0; i < n && i < MAX_EXPOSED; i++)
         add_exposed(c, &found[i]);
     if (n > MAX_EXPOSED)

@@ -175,11 +175,17 @@ static bool is_noise(const char *parent, const char *key)
     return rco_streq(parent, "metadata") && rco_streq(key, "managedFields");
 }
 
-static bool enter(struct reader *r)
+static void enter(struct reader *r)
 {
     if (++r->depth > RCO_FORMAT_MAX_DEPTH)
         r->broken = true;
-    return !r->broken;
+}
+
+/* The end of a container. */
+static void leave(struct reader *r, char bracket)
+{
+    expect(r, bracket);
+    r->depth--;
 }
 
 static void json_value(struct reader *r, const char *key, unsigned indent, struct rco_buf *out);
@@ -189,13 +195,12 @@ static void json_object(struct reader *r, const char *parent, unsigned indent, s
     bool any = false;
 
     rco_buf_addc(out, '{');
-    while (enter(r) && peek(r) != '}') {
+    for (enter(r); peek(r) && peek(r) != '}';) {
         rco_autobuf key = RCO_BUF_INIT, value = RCO_BUF_INIT;
 
         read_string(r, &key);
         expect(r, ':');
         json_value(r, rco_buf_str(&key), indent + 4, &value);
-        r->depth--;
         if (!is_noise(parent, rco_buf_str(&key))) {
             rco_buf_adds(out, any ? "," : "");
             new_line(out, indent + 4);
@@ -207,7 +212,7 @@ static void json_object(struct reader *r, const char *parent, unsigned indent, s
         if (!accept(r, ','))
             break;
     }
-    expect(r, '}');
+    leave(r, '}');
     if (any)
         new_line(out, indent);
     rco_buf_addc(out, '}');
@@ -218,16 +223,15 @@ static void json_array(struct reader *r, unsigned indent, struct rco_buf *out)
     bool any = false;
 
     rco_buf_addc(out, '[');
-    while (enter(r) && peek(r) != ']') {
+    for (enter(r); peek(r) && peek(r) != ']';) {
         rco_buf_adds(out, any ? "," : "");
         new_line(out, indent + 4);
         json_value(r, NULL, indent + 4, out);
-        r->depth--;
         any = true;
         if (!accept(r, ','))
             break;
     }
-    expect(r, ']');
+    leave(r, ']');
     if (any)
         new_line(out, indent);
     rco_buf_addc(out, ']');
@@ -288,13 +292,12 @@ static void yaml_object(struct reader *r, const char *parent, unsigned indent, b
 {
     bool any = false;
 
-    while (enter(r) && peek(r) != '}') {
+    for (enter(r); peek(r) && peek(r) != '}';) {
         rco_autobuf key = RCO_BUF_INIT, value = RCO_BUF_INIT;
 
         read_string(r, &key);
         expect(r, ':');
         yaml_value(r, rco_buf_str(&key), indent, false, &value);
-        r->depth--;
         if (!is_noise(parent, rco_buf_str(&key))) {
             if (any || !in_list)
                 new_line(out, indent);
@@ -306,7 +309,7 @@ static void yaml_object(struct reader *r, const char *parent, unsigned indent, b
         if (!accept(r, ','))
             break;
     }
-    expect(r, '}');
+    leave(r, '}');
     if (!any)
         rco_buf_adds(out, in_list ? "{}" : " {}");
 }
@@ -315,17 +318,16 @@ static void yaml_array(struct reader *r, unsigned indent, bool in_list, struct r
 {
     bool any = false;
 
-    while (enter(r) && peek(r) != ']') {
+    for (enter(r); peek(r) && peek(r) != ']';) {
         if (any || !in_list)
             new_line(out, indent);
         rco_buf_adds(out, "- ");
         yaml_value(r, NULL, indent + 2, true, out);
-        r->depth--;
         any = true;
         if (!accept(r, ','))
             break;
     }
-    expect(r, ']');
+    leave(r, ']');
     if (!any)
         rco_buf_adds(out, in_list ? "[]" : " []");
 }

@@ -83,7 +83,7 @@ static int check_whole(const struct rco_artifact *artifact, const struct rco_buf
     char hex[RCO_SHA256_HEX];
 
     if (artifact->has_size && got->len - old_len != (size_t)artifact->size)
-        return rco_error_set(err, RCO_EINTERNAL, "the stored log has %zu bytes and should have %" PRId64 ": part of it is gone",
+        return rco_error_set(err, RCO_EINTERNAL, "the stored log is not what the runner sent (%zu bytes, recorded %" PRId64 "): someone changed its ConfigMaps",
                              got->len - old_len, artifact->size);
     rco_sha256_hex(rco_buf_str(got) + old_len, got->len - old_len, hex);
     if (!rco_str_empty(artifact->digest) && !rco_streq(artifact->digest, hex))

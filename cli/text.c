@@ -224,9 +224,10 @@ const char *rco_text_expand(struct rco_arena *a, const char *template, const str
     rco_autobuf out = RCO_BUF_INIT;
 
     while (*template) {
-        const char *end = *template == '{' ? strchr(template, '}') : NULL;
+        size_t n = *template == '{' ? strspn(template + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+        const char *end = template + 1 + n;
 
-        if (!end) {
+        if (!n || *end != '}') { /* also braces of JSON in a command */
             rco_buf_addc(&out, *template++);
             continue;
         }

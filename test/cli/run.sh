@@ -1,0 +1,427 @@
+#!/usr/bin/env bash
+# kubectl-runtimecloud against a real kube-apiserver: every verb, with objects in every situation.
+# Usage: test/cli/run.sh [PROGRAM]. Last line: `cli: N passed, N failed`.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=../lib/results.sh
+. test/lib/results.sh
+bin=$(realpath "${1:-build/bin/kubectl-runtimecloud}")
+kubectl=$(hack/cluster/build-tools.sh --path kubectl)
+dir=$(mktemp -d)
+unset KUBECONFIG NO_COLOR COLUMNS
+export LC_ALL=C.UTF-8 NS=team-a
+# Only the plugin gets the empty home: the cluster tools keep their caches in the real one.
+plugin() { HOME=$dir timeout 60 "$bin" "$@"; }
+kubelet_pid=
+
+finish() {
+    [ -z "$kubelet_pid" ] || kill "$kubelet_pid" 2>/dev/null
+    hack/cluster/control-plane.sh down "$dir/cp" >/dev/null 2>&1
+    rm -rf "$dir"
+}
+trap finish EXIT
+
+# krc CODE NAME ARGS...: runs the plugin; its output is in $out and $err. Fails unless it exits with CODE.
+krc() {
+    local want=$1 name=$2 code
+    shift 2
+    current=$name
+    out=$(plugin "$@" 2>"$dir/stderr")
+    code=$?
+    err=$(<"$dir/stderr")
+    if [ $code = "$want" ]; then result ok "$name"; else
+        result fail "$name" "exit $code, want $want: $* :: $out $err"
+    fi
+}
+has() { # TEXT...: the output of the last krc has each of them
+    for text in "$@"; do
+        if grep -qF -- "$text" <<<"$out"; then result ok "$current"; else
+            result fail "$current" "no \"$text\" in: $out"
+        fi
+    done
+}
+has_not() {
+    for text in "$@"; do
+        if grep -qF -- "$text" <<<"$out$err"; then result fail "$current" "\"$text\" in: $out $err"; else
+            result ok "$current"
+        fi
+    done
+}
+says() { # the same for standard error
+    for text in "$@"; do
+        if grep -qF -- "$text" <<<"$err"; then result ok "$current"; else
+            result fail "$current" "no \"$text\" in: $err"
+        fi
+    done
+}
+json() { # FILTER: jq finds it true
+    if jq -e "$1" <<<"$out" >/dev/null 2>&1; then result ok "$current"; else
+        result fail "$current" "not true: $1 in: $out"
+    fi
+}
+
+# --- without a cluster -----------------------------------------------------------------------
+
+krc 0 "no word prints the help"
+has "Usage: kubectl runtimecloud COMMAND" status why check version
+for verb in status run "run list" "run show" "run logs" "run watch" why check version; do
+    # shellcheck disable=SC2086
+    krc 0 "$verb -h has examples" $verb -h
+    has "Examples:" "Flags:" "--kubeconfig"
+done
+krc 2 "an unknown verb is refused with a suggestion" statsu
+says 'unknown command "statsu"' 'did you mean "kubectl runtimecloud status"' "Usage:"
+krc 2 "an unknown flag is refused with a suggestion" run list --namspace x
+says "unknown flag --namspace" "did you mean --namespace?" "Usage: kubectl runtimecloud run list"
+krc 2 "an unknown value is refused with the values there are" status -o jsn
+says '"jsn" is not a value of --output' "json"
+krc 2 "a state that does not exist is refused" run list --state Faild
+says "did you mean Failed?"
+krc 2 "a name that cannot be one is refused" status Shop_1
+krc 2 "a namespace that cannot be one is refused" status -n 'a/b'
+krc 2 "a kind that does not exist is refused" why pods/x
+says '"pods" is not a kind'
+krc 2 "why needs a name" why
+krc 2 "run needs a verb" run
+says "list, show, logs, watch"
+krc 2 "run show needs a run" run show
+says "--spec"
+krc 2 "a value is missing" status -n
+krc 2 "a bad duration is refused" run watch x --timeout soon
+krc 2 "one argument too many is refused" status a b
+krc 2 "a name does not go with all namespaces" status shop -A
+krc 2 "a run is not shown by status" status run/x
+says "run show x"
+krc 0 "version of the program alone needs no cluster" version --client -o json
+json '.kind == "Version" and (.client.version | length) > 0'
+
+krc 1 "no kubeconfig at all is explained" status
+says "no kubeconfig" ".kube/config does not exist" "next:"
+krc 1 "a kubeconfig that is not there is named" status --kubeconfig "$dir/none"
+says "$dir/none"
+printf 'apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]\ncontexts: [{name: x, context: {cluster: nowhere, user: u}}]\ncurrent-context: x\nusers: [{name: u, user: {}}]\n' >"$dir/broken"
+krc 1 "a kubeconfig with a dangling name is named with its field" status --kubeconfig "$dir/broken"
+says "$dir/broken" "nowhere"
+printf 'apiVersion: v1\nkind: Config\nclusters: [\n' >"$dir/torn"
+krc 1 "a kubeconfig that is not YAML is named" status --kubeconfig "$dir/torn"
+says "$dir/torn"
+sed 's/cluster: nowhere/cluster: c/' "$dir/broken" >"$dir/dead"
+krc 1 "a server that cannot be reached is named" status --kubeconfig "$dir/dead"
+says "https://127.0.0.1:1" "cannot be reached" "next:"
+krc 1 "a context that does not exist is named" status --kubeconfig "$dir/dead" --context other
+says "other"
+
+# --- a server without the product ------------------------------------------------------------
+
+RCO_APISERVER_FLAGS="--kubelet-preferred-address-types=InternalIP" hack/cluster/control-plane.sh up "$dir/cp" >"$dir/cp.log" 2>&1 ||
+    { cat "$dir/cp.log" >&2; exit 1; }
+export KUBECONFIG=$dir/cp/kubeconfig
+krc 1 "a server without CRDs is explained" status
+says "CRDs are not installed" "kubectl runtimecloud check"
+krc 1 "check lists what is missing" check -o json
+json '.ok == false and ([.items[] | select(.result == "failed")] | length) >= 5'
+json '.items[] | select(.name == "server") | .result == "ok"'
+krc 0 "version says that the API is not installed" version
+has "not installed" "Kubernetes v1."
+
+# --- with CRDs and objects -------------------------------------------------------------------
+
+"$kubectl" apply -f crds/ >/dev/null
+"$kubectl" wait --for=condition=Established crd -l '!x' --timeout=30s >/dev/null 2>&1
+"$kubectl" create namespace $NS >/dev/null
+"$kubectl" create namespace empty >/dev/null
+# shellcheck source=objects.sh
+. test/cli/objects.sh
+k create serviceaccount deployer >/dev/null
+
+krc 0 "a namespace without specifications is fine and says where to look" status -n empty
+has "No DeploymentSpecification in namespace empty" "status -A"
+
+make_env dev development && env_ready dev
+make_env prod production && env_ready prod
+make_env lost development
+status environment.runtimecloud.io lost "{\"observedGeneration\":1,\"stateClaim\":{\"name\":\"rco-state-lost\",\"uid\":\"u\"},\"conditions\":[$(condition Ready False StateLost 'the volume claim rco-state-lost (uid u) is gone'),$(condition Stalled True StateLost 'the volume claim rco-state-lost (uid u) is gone')]}"
+
+# shop: applied, with outputs and two logs.
+make_spec shop dev
+make_run shop-aaaaa-v1-b1 shop dev 1 development
+printf 'Previewing update (shop-shop)\n + kubernetes:core/v1:ConfigMap web-config create\nR\xc3\xa9sum\xc3\xa9: 1 to create\n' >"$dir/plan.log"
+{ for i in $(seq 1 400); do echo "apply line $i"; done; printf 'last line without newline'; } >"$dir/apply.log"
+plan_log=$(store_log shop-aaaaa-v1-b1 plan "$dir/plan.log" 50)
+apply_log=$(store_log shop-aaaaa-v1-b1 apply "$dir/apply.log" 1000)
+run_state shop-aaaaa-v1-b1 Pending
+run_state shop-aaaaa-v1-b1 Planning "{\"startedAt\":\"$(at 100)\"}"
+run_state shop-aaaaa-v1-b1 Planned "$(receipt 1 1 0 0)"
+run_state shop-aaaaa-v1-b1 Applying "{\"engine\":{\"phase\":\"apply\",\"podName\":\"p\",\"startedAt\":\"$(at 80)\",\"project\":\"web\"}}"
+run_state shop-aaaaa-v1-b1 Applied "{\"completedAt\":\"$(at 50)\",\"artifacts\":[$plan_log,$apply_log],\"applyReceipt\":{\"result\":\"Succeeded\",\"duration\":\"12s\",\"adds\":1,\"changes\":1,\"outputs\":{\"url\":\"http://web.example\"}}}"
+shop_run=$(uid_of provisioningrun shop-aaaaa-v1-b1)
+status deploymentspecification shop "{\"observedGeneration\":1,\"version\":1,\"declaredAt\":\"$(at 110)\",\"appliedVersion\":1,\"appliedAt\":\"$(at 50)\",\"appliedRunRef\":{\"name\":\"shop-aaaaa-v1-b1\",\"uid\":\"$shop_run\"},\"lastRun\":{\"name\":\"shop-aaaaa-v1-b1\",\"uid\":\"$shop_run\",\"version\":1,\"number\":1,\"state\":\"Applied\"},\"conditions\":[$(condition Ready True Applied 'version 1 is applied')]}"
+
+krc 0 "an applied specification is fine" status shop -n $NS
+has "Applied" "version 1" "shop-aaaaa-v1-b1" "url = http://web.example" "dev (development)" "Next: kubectl runtimecloud run show shop-aaaaa-v1-b1 -n team-a"
+krc 0 "the JSON of a specification is a document of our own" status shop -n $NS -o json
+json '.apiVersion == "cli.runtimecloud.io/v1" and .kind == "SpecificationStatus" and .health == "fine" and .appliedVersion == 1 and .outputs.url == "http://web.example" and .appliedRun.plan.adds == 1'
+krc 0 "the same as YAML" status shop -n $NS -o yaml
+has "apiVersion: cli.runtimecloud.io/v1" "health: fine" "appliedVersion: 1"
+krc 0 "run show has the whole story" run show shop-aaaaa-v1-b1 -n $NS
+has "Timeline" "taken up" "apply engine began in pod p" "1 to create, 1 to change" "kubernetes:core/v1:ConfigMap  web-config" \
+    "kubernetes:apps/v1:Deployment  web" "Succeeded in 12s" "url = http://web.example" "Artifacts" "shop-shop of project web"
+krc 0 "wide run show has whole digests" run show shop-aaaaa-v1-b1 -n $NS -o wide
+has "$(hex64 plan)" "base state" "workspace"
+krc 0 "run show -o json is the object itself without managedFields" run show shop-aaaaa-v1-b1 -n $NS -o json
+json '.kind == "ProvisioningRun" and .status.state == "Applied" and (.metadata.managedFields | not)'
+krc 0 "run show takes the newest run of a specification" run show --spec shop -n $NS
+has "shop-aaaaa-v1-b1"
+krc 0 "run watch of an applied run ends at once with 0" run watch shop-aaaaa-v1-b1 -n $NS
+has "Applied"
+krc 0 "the newest log is the apply's" run logs shop-aaaaa-v1-b1 -n $NS
+if [ "$out" = "$(cat "$dir/apply.log")" ]; then result ok "$current"; else result fail "$current" "not the same text"; fi
+"$bin" run logs --spec shop -n $NS --phase plan >"$dir/got" 2>/dev/null
+if cmp -s "$dir/got" "$dir/plan.log"; then result ok "the plan's log is the same byte for byte"; else
+    result fail "the plan's log is the same byte for byte"
+fi
+first=$(jq -r '.chunks[1]' <<<"$plan_log")
+k patch configmap "$first" --type=merge -p '{"binaryData":{"data":"eHh4"}}' >/dev/null
+krc 1 "a log whose chunk was changed says so" run logs --spec shop -n $NS --phase plan
+says "is not what the runner sent"
+k delete configmap "$first" >/dev/null
+krc 1 "a log with a missing chunk names it" run logs --spec shop -n $NS --phase plan
+says "part 2 of" "$first"
+
+# broken: its first version failed.
+make_spec broken dev
+make_run broken-bbbbb-v1-b1 broken dev 1 development
+run_state broken-bbbbb-v1-b1 Pending
+run_state broken-bbbbb-v1-b1 Planning
+run_state broken-bbbbb-v1-b1 Failed "{\"reason\":\"Source\",\"completedAt\":\"$(at 30)\",\"failure\":{\"class\":\"Source\",\"message\":\"commit $COMMIT is not in the repository\"}}"
+broken_run=$(uid_of provisioningrun broken-bbbbb-v1-b1)
+status deploymentspecification broken "{\"observedGeneration\":1,\"version\":1,\"lastRun\":{\"name\":\"broken-bbbbb-v1-b1\",\"uid\":\"$broken_run\",\"version\":1,\"state\":\"Failed\"},\"failure\":{\"class\":\"Source\",\"attempts\":1,\"nextAttemptAt\":\"$(date -u -d '+5 minutes' +%Y-%m-%dT%H:%M:%SZ)\"},\"conditions\":[$(condition Ready False Failed 'run failed'),$(condition Stalled True Failed 'run failed')]}"
+krc 1 "a failed specification says why and what to do" status broken -n $NS
+has "Failed" "(Source)" "is not in the repository" "tried again by itself in" "Next: kubectl runtimecloud run logs broken-bbbbb-v1-b1 -n team-a"
+krc 1 "why says who must act" why broken -n $NS
+has "Who: you" "could not be fetched"
+krc 1 "a failed run is shown with exit code 1" run show broken-bbbbb-v1-b1 -n $NS
+has "Failure" "Source" "is not in the repository"
+krc 1 "run watch of a failed run ends with 1" run watch broken-bbbbb-v1-b1 -n $NS
+has "Failed"
+krc 1 "a run that failed before any log says so" run logs broken-bbbbb-v1-b1 -n $NS
+says "stored no log" "Source" "is not in the repository"
+
+# cart: its plan is running, in a pod that pulls its image.
+make_spec cart dev
+make_run cart-ccccc-v1-b1 cart dev 1 development
+run_state cart-ccccc-v1-b1 Pending
+status deploymentspecification cart "{\"observedGeneration\":1,\"version\":1,\"currentRunRef\":{\"name\":\"cart-ccccc-v1-b1\"},\"conditions\":[$(condition Ready Unknown Progressing 'run cart-ccccc-v1-b1 is under way')]}"
+krc 1 "a pending run waits" why run/cart-ccccc-v1-b1 -n $NS
+has "has not begun"
+run_state cart-ccccc-v1-b1 Planning "{\"startedAt\":\"$(at 20)\"}"
+make_pod cart-pod cart-ccccc-v1-b1 plan '{"phase":"Pending","initContainerStatuses":[{"name":"fetch","image":"runner:1","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image runner:1"}}}]}'
+krc 1 "a pod that cannot start is the reason" why cart -n $NS
+has "container fetch waits: ImagePullBackOff: Back-off pulling image runner:1" "Who: the platform engineer"
+krc 1 "run watch gives up after --timeout and says that the run goes on" run watch --spec cart -n $NS --timeout 1s
+says "has not ended within --timeout" "Planning"
+krc 1 "run logs before there are any points to --follow" run logs cart-ccccc-v1-b1 -n $NS
+says "--follow"
+
+# payroll: production, waits for an approval that this version cannot record.
+make_spec payroll prod
+make_run payroll-ddddd-v1-b1 payroll prod 1 production
+run_state payroll-ddddd-v1-b1 Pending
+run_state payroll-ddddd-v1-b1 Planning
+run_state payroll-ddddd-v1-b1 Planned "$(receipt 3 0 2 1)"
+run_state payroll-ddddd-v1-b1 AwaitingApproval '{"reason":"ApprovalUnavailable"}'
+status deploymentspecification payroll "{\"observedGeneration\":1,\"version\":1,\"currentRunRef\":{\"name\":\"payroll-ddddd-v1-b1\"},\"conditions\":[$(condition Ready True AwaitingDecision 'waits')]}"
+krc 1 "an approval that cannot come is said plainly" why payroll -n $NS
+has "waits for an approval (ApprovalUnavailable)" "3 to create, 0 to change, 2 to delete, 1 to replace" "this version cannot record one"
+krc 1 "run watch does not wait for ever for it" run watch --spec payroll -n $NS
+has "AwaitingApproval"
+
+# missing, paused, fresh, stranded.
+make_spec missing dev
+status deploymentspecification missing "{\"observedGeneration\":1,\"version\":1,\"conditions\":[$(condition Ready False ReferenceMissing 'configRefs[0]: ConfigMap web-settings does not exist in namespace team-a')]}"
+krc 1 "a missing reference is what is waited for" why missing -n $NS
+has "waits (ReferenceMissing)" "ConfigMap web-settings does not exist" "goes on by itself"
+make_spec paused dev '{"suspend":true}'
+status deploymentspecification paused "{\"observedGeneration\":1,\"version\":1,\"conditions\":[$(condition Ready True Suspended 'suspended'),$(condition Suspended True Suspended 'suspended')]}"
+krc 1 "a suspended specification names the command that ends it" status paused -n $NS
+has "Suspended" "\"suspend\":false"
+make_spec fresh dev
+krc 1 "a specification nobody looked at points to check" status fresh -n $NS
+has "has not looked at" "kubectl runtimecloud check"
+make_spec stranded nowhere
+status deploymentspecification stranded "{\"observedGeneration\":1,\"version\":1,\"conditions\":[$(condition Ready False ReferenceMissing 'Environment nowhere does not exist')]}"
+krc 1 "an Environment that does not exist is named" status stranded -n $NS
+has "nowhere (does not exist)"
+
+krc 1 "the table has every specification and one next command" status -n $NS
+has NAME ENVIRONMENT APPLIED shop broken cart payroll missing paused fresh "Awaiting approval" "Next: kubectl runtimecloud status"
+krc 1 "all namespaces have a column for them" status -A
+has NAMESPACE team-a
+krc 1 "wide has commit and run" status -n $NS -o wide
+has COMMIT 0123456789ab broken-bbbbb-v1-b1
+krc 1 "the JSON list" status -n $NS -o json
+json '.kind == "SpecificationStatusList" and (.items | length) == 8 and ([.items[] | select(.health == "bad")] | length) == 1'
+krc 1 "an Environment with what deploys to it" status environment/dev -n $NS
+has "Ready" "development" shop cart
+krc 1 "a stalled Environment" why environment/lost -n $NS
+has "stalled (StateLost)" "rco-state-lost" "Who: the workspace admin"
+krc 0 "a ready Environment" why renv/prod -n $NS
+has "is ready" "Nobody has to do anything"
+krc 1 "a near name is suggested" status shp -n $NS
+says 'did you mean "shop"?'
+krc 1 "a specification where a run was meant" run show shop -n $NS
+says "that is a DeploymentSpecification" "shop-aaaaa-v1-b1" "--spec shop"
+
+krc 0 "the list of runs" run list -n $NS
+has NAME SPEC STATE REPLACE shop-aaaaa-v1-b1 broken-bbbbb-v1-b1
+krc 0 "runs of one specification" run list -n $NS --spec shop
+has shop-aaaaa-v1-b1
+has_not broken-bbbbb-v1-b1
+krc 0 "runs by state, any case, several" run list -n $NS --state failed,Planning
+has broken-bbbbb-v1-b1 cart-ccccc-v1-b1
+has_not shop-aaaaa-v1-b1
+krc 0 "no run at all" run list -n empty
+has "No run in namespace empty"
+krc 0 "runs as a List" run list -n $NS -o json
+json '.kind == "List" and (.items | length) == 4 and ([.items[] | select(.metadata.managedFields)] | length) == 0'
+krc 0 "runs as YAML" run list -n $NS -o yaml
+if "$kubectl" apply --dry-run=client -f - <<<"$out" >/dev/null 2>"$dir/stderr"; then result ok "$current"; else
+    result fail "$current" "kubectl does not read it: $(<"$dir/stderr")"
+fi
+
+# --- a run while it is watched ---------------------------------------------------------------
+
+"$bin" run watch cart-ccccc-v1-b1 -n $NS >"$dir/watch" 2>&1 &
+watch_pid=$!
+sleep 1
+run_state cart-ccccc-v1-b1 Planned "$(receipt 1 0 0 0)"
+sleep 0.5
+run_state cart-ccccc-v1-b1 Applying
+sleep 0.5
+run_state cart-ccccc-v1-b1 Applied "{\"completedAt\":\"$(at 0)\",\"applyReceipt\":{\"result\":\"Succeeded\"}}"
+wait $watch_pid
+code=$?
+out=$(<"$dir/watch") err='' current="run watch follows a run to Applied and exits 0"
+[ $code = 0 ] && result ok "$current" || result fail "$current" "exit $code: $out"
+has Planning Planned Applying Applied
+make_run cart-ccccc-v1-b2 cart dev 1 development
+run_state cart-ccccc-v1-b2 Pending
+"$bin" run watch cart-ccccc-v1-b2 -n $NS >"$dir/watch" 2>&1 &
+watch_pid=$!
+sleep 1
+k delete provisioningrun cart-ccccc-v1-b2 >/dev/null
+wait $watch_pid
+code=$?
+out=$(<"$dir/watch") err='' current="run watch ends with 1 when the run is deleted"
+[ $code = 1 ] && result ok "$current" || result fail "$current" "exit $code: $out"
+has "was deleted"
+
+# --- logs of running pods, through the API server to a kubelet -------------------------------
+
+web=$dir/kubelet/containerLogs/$NS/follow-pod
+mkdir -p "$web"
+printf 'fetched 12 files\n' >"$web/fetch?follow=true"
+printf 'installed 3 plugins\n' >"$web/install?follow=true"
+printf 'engine says \033[31mhello\033[0m\n' >"$web/engine?follow=true"
+printf 'engine so far\n' >"$web/engine"
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$dir/kubelet.key" -out "$dir/kubelet.crt" -days 2 -subj /CN=node \
+    -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+kubelet_port=$(($(cat "$dir/cp/port") + 3000))
+(cd "$dir/kubelet" && exec openssl s_server -accept 127.0.0.1:$kubelet_port -cert ../kubelet.crt -key ../kubelet.key -WWW -quiet >/dev/null 2>&1 </dev/null) &
+kubelet_pid=$!
+"$kubectl" apply -f - >/dev/null <<EOF
+{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}}
+EOF
+"$kubectl" patch node node --subresource=status --type=merge -p "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":$kubelet_port}}}}" >/dev/null
+make_run cart-ccccc-v1-b3 cart dev 1 development
+run_state cart-ccccc-v1-b3 Pending
+run_state cart-ccccc-v1-b3 Planning
+make_pod follow-pod cart-ccccc-v1-b3 plan '{"phase":"Running","initContainerStatuses":[{"name":"fetch","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}},{"name":"install","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}}],"containerStatuses":[{"name":"engine","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}]}'
+(
+    sleep 3
+    run_state cart-ccccc-v1-b3 Failed '{"failure":{"class":"Resource","message":"no"}}'
+) &
+krc 0 "run logs --follow shows fetch, install and engine of the running pod in order" run logs cart-ccccc-v1-b3 -n $NS --follow
+has "==> plan, fetch (pod follow-pod)" "fetched 12 files" "installed 3 plugins" "engine says"
+order=$(grep -nE 'fetched|installed|engine says' <<<"$out" | cut -d: -f1 | tr '\n' ' ')
+if [ "$order" = "$(tr ' ' '\n' <<<"$order" | sort -n | xargs) " ]; then result ok "$current"; else result fail "$current" "order $order"; fi
+krc 0 "run logs of a container while its pod is there" run logs cart-ccccc-v1-b3 -n $NS --container engine
+has "engine so far"
+
+# --- rights ----------------------------------------------------------------------------------
+
+kubeconfig_as() { # NAME TOKEN
+    sed -e '/client-certificate:/d' -e "s#client-key:.*#token: $2#" "$KUBECONFIG" >"$dir/$1.kubeconfig"
+}
+k create serviceaccount viewer >/dev/null
+k create serviceaccount nobody >/dev/null
+"$kubectl" create clusterrole looker --verb=get,list,watch --resource=deploymentspecifications.runtimecloud.io,provisioningruns.runtimecloud.io,environments.runtimecloud.io,configmaps >/dev/null
+k create rolebinding looker --clusterrole=looker --serviceaccount=$NS:viewer >/dev/null
+k create role podder --verb=create --resource=pods >/dev/null
+k create rolebinding podder --role=podder --user=jane >/dev/null
+"$kubectl" create clusterrole reader --verb=get,list --resource=secrets >/dev/null
+"$kubectl" create clusterrolebinding reader --clusterrole=reader --group=auditors >/dev/null
+kubeconfig_as viewer "$(k create token viewer)"
+kubeconfig_as nobody "$(k create token nobody)"
+kubeconfig_as wrong not-a-token
+krc 0 "a token works as credential" status shop -n $NS --kubeconfig "$dir/viewer.kubeconfig"
+has "Applied" "--kubeconfig $dir/viewer.kubeconfig"
+krc 1 "a viewer may see everything but pods" why run/payroll-ddddd-v1-b1 -n $NS --kubeconfig "$dir/viewer.kubeconfig"
+krc 1 "a missing right names verb, resource and role" status -n $NS --kubeconfig "$dir/nobody.kubeconfig"
+says 'cannot list resource "deploymentspecifications"' "runtime-cloud-viewer"
+krc 1 "credentials that are not accepted" status -n $NS --kubeconfig "$dir/wrong.kubeconfig"
+says "log in again"
+krc 1 "check lists the rights of the caller" check -n $NS --kubeconfig "$dir/nobody.kubeconfig"
+has "see specifications: no (verb list on deploymentspecifications.runtimecloud.io)" "system:serviceaccount:team-a:nobody"
+krc 1 "check names the approvers in fact" check -n $NS
+has "User jane: can create pods (RoleBinding podder)" "Group auditors: can read Secrets (ClusterRoleBinding reader)"
+has_not "ServiceAccount team-a/viewer: can"
+
+# --- TLS and plugins -------------------------------------------------------------------------
+
+sed 's#server: https://127.0.0.1:#server: https://localhost:#' "$KUBECONFIG" >"$dir/localhost.kubeconfig"
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$dir/o.key" -out "$dir/other-ca.crt" -days 2 -subj /CN=other 2>/dev/null
+sed "s#certificate-authority: .*#certificate-authority: $dir/other-ca.crt#" "$KUBECONFIG" >"$dir/otherca.kubeconfig"
+krc 1 "a server that the CA does not vouch for is refused" status -n $NS --kubeconfig "$dir/otherca.kubeconfig"
+says "certificate-authority" "otherca.kubeconfig"
+sed "s#certificate-authority: .*#certificate-authority: $dir/none.crt#" "$KUBECONFIG" >"$dir/noca.kubeconfig"
+krc 1 "a CA file that is not there is named with its field" status -n $NS --kubeconfig "$dir/noca.kubeconfig"
+says "certificate-authority" "$dir/none.crt"
+data() { base64 -w0 "$1"; }
+sed -e "s#certificate-authority: .*#certificate-authority-data: $(data "$dir/cp/pki/ca.crt")#" \
+    -e "s#client-certificate: .*#client-certificate-data: $(data "$dir/cp/pki/admin.crt")#" \
+    -e "s#client-key: .*#client-key-data: $(data "$dir/cp/pki/admin.key")#" "$KUBECONFIG" >"$dir/inline.kubeconfig"
+krc 0 "certificates inside the kubeconfig" status shop -n $NS --kubeconfig "$dir/inline.kubeconfig"
+{
+    sed '/client-certificate:/,/client-key:/d' "$KUBECONFIG" | sed '/user:$/,$d'
+    printf '    user:\n      exec:\n        apiVersion: client.authentication.k8s.io/v1\n        command: %s/plugin\n        interactiveMode: Never\n' "$dir"
+    sed -n '/^contexts:/,$p' "$KUBECONFIG"
+} >"$dir/exec.kubeconfig"
+printf '#!/bin/sh\necho "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"%s\\"}}"\n' "$(k create token viewer)" >"$dir/plugin"
+chmod +x "$dir/plugin"
+krc 0 "a credential plugin" status shop -n $NS --kubeconfig "$dir/exec.kubeconfig"
+printf '#!/bin/sh\necho "please log in" >&2\nexit 1\n' >"$dir/plugin"
+krc 1 "a credential plugin that fails is named" status shop -n $NS --kubeconfig "$dir/exec.kubeconfig"
+says "$dir/plugin"
+
+# --- terminals -------------------------------------------------------------------------------
+
+if command -v script >/dev/null; then
+    tty() { script -qec "$bin status -n $NS $1" /dev/null </dev/null; }
+    current="colours on a terminal"
+    text=$(TERM=xterm tty '')
+    if grep -q $'\033\[3' <<<"$text"; then result ok "$current"; else result fail "$current"; fi
+    for how in --no-color NO_COLOR TERM=dumb; do
+        current="no colours with $how"
+        case $how in
+        --no-color) text=$(TERM=xterm tty --no-color) ;;
+        NO_COLOR) text=$(NO_COLOR=1 TERM=xterm tty '') ;;
+        *) text=$(TERM=dumb tty '') ;;
+        esac
+        if grep -q $'\033' <<<"$text"; then result fail "$current"; else result ok "$current"; fi
+    done
+fi
+krc 1 "no colours where there is no terminal" status -n $NS
+has_not $'\033'
+
+results_end cli
