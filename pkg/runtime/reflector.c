@@ -585,6 +585,7 @@ static void step(struct rco_reflector *r, enum input in, const struct rco_error 
         break;
     case IN_RELIST:
         leave_all(r);
+        r->rv_unusable = true; /* "not older than" could be answered from the same old cache */
         enter(r, RCO_REFLECTOR_GATE);
         break;
     case IN_STOP:

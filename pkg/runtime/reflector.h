@@ -63,7 +63,7 @@ void rco_reflector_free(struct rco_reflector *r);
 void rco_reflector_start(struct rco_reflector *r);
 /* No callback comes after this returns. May be started again; the store is kept. */
 void rco_reflector_stop(struct rco_reflector *r);
-/* Lists anew at once, e.g. because an own write does not show up. */
+/* Lists the most recent state at once, e.g. because an own write does not show up. */
 void rco_reflector_relist(struct rco_reflector *r);
 bool rco_reflector_has_synced(const struct rco_reflector *r);
 enum rco_reflector_state rco_reflector_state(const struct rco_reflector *r);

@@ -162,6 +162,14 @@ static struct rco_http_call *open_watch(struct world *w)
     return c;
 }
 
+/* The last version has expired: the reflector lists anew. */
+static void expire(struct world *w)
+{
+    assert_false(fake_data(watch_of(w), "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":"
+                                        "\"Failure\",\"reason\":\"Expired\",\"code\":410}}\n"));
+    rco_loop_virtual_settle(w->loop);
+}
+
 static const char *value_of(struct world *w, const char *name, struct rco_arena *a)
 {
     const struct rco_configmap *c = rco_lister_get(w->store, "a", name, a);
@@ -192,8 +200,7 @@ static void test_A2_relist_names_the_last_version(void **state)
     world_init(&w, RCO_LIST_PAGED);
     answer_list(&w, "10", "", "one:5:v");
     open_watch(&w);
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     struct rco_http_call *c = fake_expect(&w.fake, "GET", KINDS "?");
     assert_non_null(strstr(c->path, "resourceVersion=10&resourceVersionMatch=NotOlderThan"));
     world_release(&w);
@@ -207,8 +214,7 @@ static void test_A3_expired_list_is_repeated_without_version(void **state)
     world_init(&w, RCO_LIST_PAGED);
     answer_list(&w, "10", "", "one:5:v");
     open_watch(&w);
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     fake_status(fake_expect(&w.fake, "GET", "NotOlderThan"), 410, "Expired");
     rco_loop_virtual_settle(w.loop);
     assert_null(strstr(fake_expect(&w.fake, "GET", KINDS "?")->path, "resourceVersion"));
@@ -226,8 +232,7 @@ static void test_A4_version_ahead_of_the_server_is_given_up(void **state)
     world_init(&w, RCO_LIST_PAGED);
     answer_list(&w, "10", "", "");
     open_watch(&w);
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     fake_answer(fake_expect(&w.fake, "GET", "NotOlderThan"), 504,
                 "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Timeout\",\"code\":504,"
                 "\"message\":\"Too large resource version\",\"details\":{\"retryAfterSeconds\":1,"
@@ -281,8 +286,7 @@ static void test_A21_A22_relist_updates_in_place_and_reports_missed_deletions(vo
     world_init(&w, RCO_LIST_PAGED);
     answer_list(&w, "10", "", "one:1:old,two:2:kept,three:3:v");
     open_watch(&w);
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     rco_autofree char *body = list_json("20", "", "one:15:new,two:2:kept");
     struct rco_http_call *c = fake_expect(&w.fake, "GET", "NotOlderThan");
     fake_head(c, 200);
@@ -309,14 +313,13 @@ static void test_failed_relist_removes_nothing(void **state)
     world_init(&w, RCO_LIST_PAGED);
     answer_list(&w, "10", "", "one:1:v,two:2:v");
     open_watch(&w);
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     answer_list(&w, "20", "tok", "one:1:v");
     fake_fail(fake_expect(&w.fake, "GET", "continue="), RCO_EUNAVAILABLE);
     assert_int_equal(rco_lister_size(w.store), 2);
     assert_int_equal(w.deletes, 0);
     assert_int_equal(rco_reflector_state(w.r), RCO_REFLECTOR_BACKOFF_LIST);
-    rco_loop_virtual_run_for(w.loop, 2 * S);
+    rco_loop_virtual_run_for(w.loop, 4 * S);
     answer_list(&w, "30", "", "two:2:v");
     assert_int_equal(w.deletes, 1);
     assert_string_equal(w.last_deleted, "one");
@@ -597,8 +600,7 @@ static void test_A29_undecodable_object_stops_nothing_and_keeps_its_last_state(v
     assert_true(send_event(c, "ADDED", "two", "15", "v"));
     assert_true(rco_lister_has(w.store, "a", "two"));
     /* Also through a relist it is not taken for deleted. */
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     fake_answer(fake_expect(&w.fake, "GET", "NotOlderThan"), 200,
                 "{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"30\"},\"items\":[{"
                 "\"metadata\":{\"name\":\"one\",\"namespace\":\"a\",\"resourceVersion\":\"14\"},"
@@ -666,8 +668,7 @@ static void test_A24_refused_streaming_list_falls_back_for_this_round(void **sta
     answer_list(&w, "10", "", "one:1:v");
     assert_int_equal(w.synced, 1);
     open_watch(&w);
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     assert_non_null(strstr(watch_of(&w)->path, "sendInitialEvents"));
     world_release(&w);
 }
@@ -703,14 +704,29 @@ static void test_A25_streaming_list_without_end_mark_is_given_up_for_good(void *
     answer_list(&w, "10", "", "one:9:v");
     assert_int_equal(w.synced, 1);
     open_watch(&w);
-    rco_reflector_relist(w.r);
-    rco_loop_virtual_settle(w.loop);
+    expire(&w);
     assert_null(strstr(fake_expect(&w.fake, "GET", KINDS)->path, "sendInitialEvents"));
     assert_int_equal(rco_reflector_counters(w.r)->fallbacks, 1);
     world_release(&w);
 }
 
 /* --- life --- */
+
+static void test_relist_on_request_reads_the_most_recent_state(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, RCO_LIST_PAGED);
+    answer_list(&w, "10", "", "one:1:v");
+    open_watch(&w);
+    rco_reflector_relist(w.r);
+    rco_loop_virtual_settle(w.loop);
+    assert_null(strstr(fake_expect(&w.fake, "GET", KINDS "?")->path, "resourceVersion"));
+    answer_list(&w, "40", "", "one:35:v");
+    assert_string_equal(rco_store_rv(w.store), "40");
+    world_release(&w);
+}
 
 static void test_stop_is_silent_and_start_goes_on(void **state)
 {
@@ -761,6 +777,7 @@ int main(void)
         cmocka_unit_test(test_A29_undecodable_object_stops_nothing_and_keeps_its_last_state),
         cmocka_unit_test(test_failed_relist_removes_nothing),
         cmocka_unit_test(test_relists_of_different_kinds_take_turns),
+        cmocka_unit_test(test_relist_on_request_reads_the_most_recent_state),
         cmocka_unit_test(test_stop_is_silent_and_start_goes_on),
     };
 
