@@ -138,6 +138,10 @@ unit-binaries: $(UNIT_BIN)
 test-unit: unit-binaries ## unit tests and decision cases (cmocka)
 	@test/run-unit $(B)/test $(if $(SAN),asan,unit)
 
+.PHONY: test-wire
+test-wire: $(B)/bin/runtime-cloud-controller ## the controller against a real kube-apiserver and etcd
+	@SAN=$(SAN) test/wire/run.sh
+
 .PHONY: check
 check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated files
 	@hack/check-layers

@@ -156,7 +156,7 @@ void rco_receipt_to_plan(const struct rco_run_ctx *c, struct rco_plan_receipt *o
         .workspace_digest = rco_str_or_empty(r->workspace_digest),
         .engine_version = rco_str_or_empty(r->engine_version),
         .plugins = r->n_plugins ? r->plugins : NULL, .n_plugins = r->n_plugins,
-        .planned_at = r->finished_at ? r->finished_at / RCO_US_PER_S * RCO_US_PER_S : c->now,
+        .planned_at = c->now, /* never the clock of a node: what follows is timed by it */
     };
     if (plan && !changes_nothing(r)) {
         out->artifact = artifact(plan, RCO_PHASE_PLAN);
@@ -266,8 +266,9 @@ static bool same_plan(const struct rco_run_ctx *c)
     if (!c->run->status.has_plan_receipt)
         return false;
     rco_receipt_to_plan(c, &again);
-    /* The pod's status is not part of the receipt. */
+    /* The pod's status and our clock are not part of the receipt. */
     again.image_digest = old->image_digest;
+    again.planned_at = old->planned_at;
     char *digest = rco_arena_alloc(c->a, RCO_SHA256_HEX);
     plan_digest(c, &again, c->receipt.body, digest);
     again.plan_digest = digest;
