@@ -8,7 +8,7 @@
 
 struct rco_advice_row {
     const char *word;    /* class or reason, as in the API */
-    const char *meaning; /* a sentence without a full stop */
+    const char *meaning; /* a sentence without a full stop; NULL = the message says it */
     const char *who;     /* who must act; NULL = nobody */
     /* Templates with {spec}, {run}, {env}, {ns}, {flags}; NULL-terminated when fewer. */
     const char *next[RCO_ADVICE_MAX_NEXT];

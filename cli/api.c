@@ -1,9 +1,9 @@
 #include "api.h"
 
 #include "base/str.h"
+#include "kube/path.h"
 #include "json/codec.h"
 #include "json/writer.h"
-#include "kube/path.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,10 +24,11 @@ static int explain_missing_api(enum rco_kind kind, struct rco_error *err)
 {
     if (err->code != RCO_ENOTFOUND || !is_ours(kind))
         return -1;
-    return rco_error_set(err, RCO_EINVALID,
-                         "the cluster does not serve %s of %s/%s: the operator's CRDs are not installed; "
-                         "'kubectl runtimecloud check' says what is missing",
-                         rco_kind_info(kind)->plural, rco_kind_info(kind)->group, rco_kind_info(kind)->version);
+    return rco_error_set(
+        err, RCO_EINVALID,
+        "the cluster does not serve %s of %s/%s: the operator's CRDs are not installed; "
+        "'kubectl runtimecloud check' says what is missing",
+        rco_kind_info(kind)->plural, rco_kind_info(kind)->group, rco_kind_info(kind)->version);
 }
 
 static int decode_item(enum rco_kind kind, const char *json, size_t n, struct rco_arena *a,
@@ -44,8 +45,8 @@ static int decode_item(enum rco_kind kind, const char *json, size_t n, struct rc
 }
 
 /* Turns "not found" into advice: the nearest name, or where to look. */
-static int explain_not_found(struct rco_cli *cli, enum rco_kind kind, const char *ns, const char *name,
-                             struct rco_error *err)
+static int explain_not_found(struct rco_cli *cli, enum rco_kind kind, const char *ns,
+                             const char *name, struct rco_error *err)
 {
     struct rco_api_query query = {.kind = kind, .ns = ns};
     struct rco_error list_err = RCO_ERROR_INIT;
@@ -63,14 +64,17 @@ static int explain_not_found(struct rco_cli *cli, enum rco_kind kind, const char
         names[i] = ((struct rco_meta *)list.items[i].object)->name;
     near = rco_text_nearest(name, names, list.n);
     if (near)
-        return rco_error_set(err, RCO_ENOTFOUND, "there is no %s \"%s\" in namespace %s; did you mean \"%s\"?",
+        return rco_error_set(err, RCO_ENOTFOUND,
+                             "there is no %s \"%s\" in namespace %s; did you mean \"%s\"?",
                              rco_kind_info(kind)->kind, name, ns, near);
-    return rco_error_set(err, RCO_ENOTFOUND, "there is no %s \"%s\" in namespace %s (%zu others there; -n chooses another namespace)",
-                         rco_kind_info(kind)->kind, name, ns, list.n);
+    return rco_error_set(
+        err, RCO_ENOTFOUND,
+        "there is no %s \"%s\" in namespace %s (%zu others there; -n chooses another namespace)",
+        rco_kind_info(kind)->kind, name, ns, list.n);
 }
 
-int rco_api_get(struct rco_cli *cli, enum rco_kind kind, const char *ns, const char *name, struct rco_arena *a,
-                struct rco_api_item *out, struct rco_error *err)
+int rco_api_get(struct rco_cli *cli, enum rco_kind kind, const char *ns, const char *name,
+                struct rco_arena *a, struct rco_api_item *out, struct rco_error *err)
 {
     rco_autopath path = RCO_PATH_INIT;
     rco_autobuf body = RCO_BUF_INIT;
@@ -81,7 +85,9 @@ int rco_api_get(struct rco_cli *cli, enum rco_kind kind, const char *ns, const c
         return -1;
     request.path = rco_path_str(&path);
     if (rco_cli_http_do(cli->http, &request, &body, err) < 0)
-        return err->code == RCO_ENOTFOUND && is_ours(kind) ? explain_not_found(cli, kind, ns, name, err) : -1;
+        return err->code == RCO_ENOTFOUND && is_ours(kind)
+                   ? explain_not_found(cli, kind, ns, name, err)
+                   : -1;
     return decode_item(kind, rco_buf_str(&body), body.len, a, out, err);
 }
 
@@ -98,7 +104,8 @@ static int on_item(void *ctx, const char *json, size_t n, struct rco_error *err)
     struct rco_api_list *l = c->list;
 
     if (l->n == RCO_API_LIST_MAX)
-        return rco_error_set(err, RCO_ETOOBIG, "more than %d objects; choose a namespace with -n", RCO_API_LIST_MAX);
+        return rco_error_set(err, RCO_ETOOBIG, "more than %d objects; choose a namespace with -n",
+                             RCO_API_LIST_MAX);
     if (l->n == l->capacity) {
         l->capacity = l->capacity ? l->capacity * 2 : 64;
         l->items = rco_realloc(l->items, l->capacity * sizeof(*l->items));
@@ -183,7 +190,8 @@ struct watching {
     bool stopped;
 };
 
-static int watch_event(void *ctx, enum rco_watch_type type, const char *object, size_t n, struct rco_error *err)
+static int watch_event(void *ctx, enum rco_watch_type type, const char *object, size_t n,
+                       struct rco_error *err)
 {
     struct watching *w = ctx;
     int rc = w->on_event(w->ctx, type, object, n, err);
@@ -204,9 +212,9 @@ static int feed_watch(void *ctx, const char *bytes, size_t n, struct rco_error *
     return RCO_CLI_STOP;
 }
 
-int rco_api_watch(struct rco_cli *cli, const struct rco_api_query *query, const char *resource_version,
-                  int64_t timeout_ms, rco_api_on_event on_event, void *ctx, bool *ret_stopped,
-                  struct rco_error *err)
+int rco_api_watch(struct rco_cli *cli, const struct rco_api_query *query,
+                  const char *resource_version, int64_t timeout_ms, rco_api_on_event on_event,
+                  void *ctx, bool *ret_stopped, struct rco_error *err)
 {
     struct watching w = {.on_event = on_event, .ctx = ctx};
     const struct rco_watch_handler handler = {.event = watch_event, .ctx = &w};
@@ -232,8 +240,9 @@ int rco_api_watch(struct rco_cli *cli, const struct rco_api_query *query, const 
     return rc;
 }
 
-int rco_api_call(struct rco_cli *cli, const char *path, const struct rco_buf *body, const char *what,
-                 const struct rco_schema *schema, struct rco_arena *a, void *obj, struct rco_error *err)
+int rco_api_call(struct rco_cli *cli, const char *path, const struct rco_buf *body,
+                 const char *what, const struct rco_schema *schema, struct rco_arena *a, void *obj,
+                 struct rco_error *err)
 {
     rco_autobuf answer = RCO_BUF_INIT;
     struct rco_cli_request request = {

@@ -1,8 +1,8 @@
 #include "check.h"
 
 #include "base/str.h"
-#include "json/writer.h"
 #include "verbs.h"
+#include "json/writer.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -14,8 +14,8 @@ void rco_check_section(struct rco_checks *c, const char *section)
     c->section = section;
 }
 
-void rco_check_add(struct rco_checks *c, enum rco_check_result result, const char *name, const char *next,
-                   const char *fmt, ...)
+void rco_check_add(struct rco_checks *c, enum rco_check_result result, const char *name,
+                   const char *next, const char *fmt, ...)
 {
     rco_autobuf text = RCO_BUF_INIT;
     va_list ap;
@@ -75,7 +75,8 @@ static enum rco_ink ink_of(enum rco_check_result result)
     }
 }
 
-static void add_item(const struct rco_check_item *item, const struct rco_style *style, struct rco_buf *out)
+static void add_item(const struct rco_check_item *item, const struct rco_style *style,
+                     struct rco_buf *out)
 {
     static const char *const glyphs[] = {[RCO_CHECK_OK] = "\u2714",
                                          [RCO_CHECK_NOTE] = "\u25ba",
@@ -96,20 +97,23 @@ static void add_item(const struct rco_check_item *item, const struct rco_style *
 }
 
 /* One command for a row of items that need the same. */
-static void add_next(const struct rco_checks *c, size_t i, const struct rco_style *style, struct rco_buf *out)
+static void add_next(const struct rco_checks *c, size_t i, const struct rco_style *style,
+                     struct rco_buf *out)
 {
     const struct rco_check_item *item = &c->items[i];
 
     if (!item->next || item->result == RCO_CHECK_OK)
         return;
-    if (i + 1 < c->n && rco_streq(c->items[i + 1].section, item->section) && rco_streq(c->items[i + 1].next, item->next))
+    if (i + 1 < c->n && rco_streq(c->items[i + 1].section, item->section) &&
+        rco_streq(c->items[i + 1].next, item->next))
         return;
     rco_buf_adds(out, style->unicode ? "            next: " : "          next: ");
     rco_text_clean(out, item->next);
     rco_buf_addc(out, '\n');
 }
 
-void rco_check_render(const struct rco_checks *c, const struct rco_style *style, struct rco_buf *out)
+void rco_check_render(const struct rco_checks *c, const struct rco_style *style,
+                      struct rco_buf *out)
 {
     const char *section = NULL;
     size_t counts[RCO_CHECK_FAILED + 1] = {0};
@@ -126,8 +130,8 @@ void rco_check_render(const struct rco_checks *c, const struct rco_style *style,
         add_next(c, i, style, out);
         counts[item->result]++;
     }
-    rco_buf_addf(out, "%zu ok, %zu failed, %zu warnings, %zu unknown\n", counts[RCO_CHECK_OK], counts[RCO_CHECK_FAILED],
-                 counts[RCO_CHECK_WARNING], counts[RCO_CHECK_UNKNOWN]);
+    rco_buf_addf(out, "%zu ok, %zu failed, %zu warnings, %zu unknown\n", counts[RCO_CHECK_OK],
+                 counts[RCO_CHECK_FAILED], counts[RCO_CHECK_WARNING], counts[RCO_CHECK_UNKNOWN]);
 }
 
 void rco_check_json(const struct rco_checks *c, struct rco_buf *out)
@@ -179,9 +183,12 @@ static const struct rco_option options[] = {
 };
 
 static const char *const examples[] = {
-    "is it installed, does it run, what may I do here?", "check",
-    "who can act as an approver in a namespace?",        "check -n team-a",
-    "for scripts",                                       "check -o json",
+    "is it installed, does it run, what may I do here?",
+    "check",
+    "who can act as an approver in a namespace?",
+    "check -n team-a",
+    "for scripts",
+    "check -o json",
     NULL,
 };
 
@@ -189,9 +196,12 @@ const struct rco_verb rco_verb_check = {
     .name = "check",
     .args = "",
     .summary = "is it installed, does it run, what may you do",
-    .description = "Checks the installation (server version, CRDs, admission policies, controller), lists what you may do in\n"
-                   "the namespace, and who can act as an approver there because of rights to pods or Secrets.\n"
-                   "Exit code: 1 when something is missing that the product cannot work without, else 0.",
+    .description =
+        "Checks the installation (server version, CRDs, admission policies, controller), lists "
+        "what you may do in\n"
+        "the namespace, and who can act as an approver there because of rights to pods or "
+        "Secrets.\n"
+        "Exit code: 1 when something is missing that the product cannot work without, else 0.",
     .examples = examples,
     .options = options,
     .n_options = RCO_ARRAY_LEN(options),

@@ -34,20 +34,22 @@ struct rco_checks {
 
 void rco_check_section(struct rco_checks *c, const char *section);
 /* Adds one; beyond RCO_CHECK_MAX_ITEMS they are dropped. NEXT may be NULL. */
-void rco_check_add(struct rco_checks *c, enum rco_check_result result, const char *name, const char *next,
-                   const char *fmt, ...) RCO_PRINTF(5, 6);
+void rco_check_add(struct rco_checks *c, enum rco_check_result result, const char *name,
+                   const char *next, const char *fmt, ...) RCO_PRINTF(5, 6);
 /* Something that could not be looked at because of ERR. */
 void rco_check_unknown(struct rco_checks *c, const char *name, const struct rco_error *err);
 /* 1 when an item failed, else 0. */
 int rco_check_exit(const struct rco_checks *c);
 
-void rco_check_render(const struct rco_checks *c, const struct rco_style *style, struct rco_buf *out);
+void rco_check_render(const struct rco_checks *c, const struct rco_style *style,
+                      struct rco_buf *out);
 void rco_check_json(const struct rco_checks *c, struct rco_buf *out);
 /* "ok", "note", "unknown", "warning", "failed". */
 const char *rco_check_word(enum rco_check_result result);
 
 /* The parts. Each adds its items; a server that cannot be reached at all is RCO_EUNAVAILABLE. */
-RCO_MUST_CHECK int rco_check_cluster(struct rco_cli *cli, struct rco_checks *c, struct rco_error *err);
+RCO_MUST_CHECK int rco_check_cluster(struct rco_cli *cli, struct rco_checks *c,
+                                     struct rco_error *err);
 void rco_check_installation(struct rco_cli *cli, struct rco_checks *c);
 void rco_check_rights(struct rco_cli *cli, struct rco_checks *c);
 void rco_check_namespace(struct rco_cli *cli, struct rco_checks *c);

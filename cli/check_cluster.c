@@ -8,10 +8,13 @@
 
 #include <inttypes.h>
 
-#define API_REVISION "1" /* annotation runtimecloud.io/api-revision of the CRDs this program was made for */
+#define API_REVISION                                                                               \
+    "1" /* annotation runtimecloud.io/api-revision of the CRDs this program was made for */
 #define REVISION_ANNOTATION "runtimecloud.io/api-revision"
 #define OPERATOR_NS_ANNOTATION "runtimecloud.io/operator-namespace"
-#define INSTALL "helm upgrade --install runtime-cloud-operator charts/runtime-cloud-operator -n runtime-cloud --create-namespace"
+#define INSTALL                                                                                    \
+    "helm upgrade --install runtime-cloud-operator charts/runtime-cloud-operator -n "              \
+    "runtime-cloud --create-namespace"
 
 int rco_check_cluster(struct rco_cli *cli, struct rco_checks *c, struct rco_error *err)
 {
@@ -22,11 +25,13 @@ int rco_check_cluster(struct rco_cli *cli, struct rco_checks *c, struct rco_erro
     if (rco_cluster_version(cli, &v, err) < 0)
         return -1;
     if (v.major < 1 || (v.major == 1 && v.minor < RCO_CLUSTER_MIN_MINOR))
-        rco_check_add(c, RCO_CHECK_FAILED, "server", "upgrade the cluster",
-                      "Kubernetes %s is older than 1.%d, which has no stable ValidatingAdmissionPolicy", v.git_version,
-                      RCO_CLUSTER_MIN_MINOR);
+        rco_check_add(
+            c, RCO_CHECK_FAILED, "server", "upgrade the cluster",
+            "Kubernetes %s is older than 1.%d, which has no stable ValidatingAdmissionPolicy",
+            v.git_version, RCO_CLUSTER_MIN_MINOR);
     else
-        rco_check_add(c, RCO_CHECK_OK, "server", NULL, "Kubernetes %s at %s", v.git_version, cli->config.server);
+        rco_check_add(c, RCO_CHECK_OK, "server", NULL, "Kubernetes %s at %s", v.git_version,
+                      cli->config.server);
     if (rco_cluster_whoami(cli, &user, err) < 0)
         rco_check_unknown(c, "you", err);
     else
@@ -42,8 +47,10 @@ static bool serves(const struct rco_view_resources *r, const char *plural)
     return false;
 }
 
-/* Looks at the CRD itself where that is allowed: its revision, and where the operator is installed. */
-static void check_revision(struct rco_cli *cli, struct rco_checks *c, enum rco_kind kind, const char **operator_ns)
+/* Looks at the CRD itself where that is allowed: its revision, and where the operator is installed.
+ */
+static void check_revision(struct rco_cli *cli, struct rco_checks *c, enum rco_kind kind,
+                           const char **operator_ns)
 {
     const struct rco_kind_info *info = rco_kind_info(kind);
     rco_autofree char *name = rco_asprintf("%s.%s", info->plural, info->group);
@@ -52,7 +59,8 @@ static void check_revision(struct rco_cli *cli, struct rco_checks *c, enum rco_k
     const char *revision;
 
     if (rco_api_get(cli, RCO_KIND_CRD, NULL, name, c->arena, &item, &err) < 0) {
-        rco_check_add(c, RCO_CHECK_OK, info->kind, NULL, "served as %s/%s (its revision could not be read)", info->group,
+        rco_check_add(c, RCO_CHECK_OK, info->kind, NULL,
+                      "served as %s/%s (its revision could not be read)", info->group,
                       info->version);
         return;
     }
@@ -60,22 +68,25 @@ static void check_revision(struct rco_cli *cli, struct rco_checks *c, enum rco_k
     if (!*operator_ns)
         *operator_ns = rco_meta_annotation(item.object, OPERATOR_NS_ANNOTATION);
     if (rco_streq(revision, API_REVISION))
-        rco_check_add(c, RCO_CHECK_OK, info->kind, NULL, "served as %s/%s, revision %s", info->group, info->version,
-                      API_REVISION);
+        rco_check_add(c, RCO_CHECK_OK, info->kind, NULL, "served as %s/%s, revision %s",
+                      info->group, info->version, API_REVISION);
     else
         rco_check_add(c, RCO_CHECK_FAILED, info->kind, INSTALL,
-                      "the CRD %s has revision %s, this program is made for %s: operator, CRDs and plugin must be of one release",
+                      "the CRD %s has revision %s, this program is made for %s: operator, CRDs and "
+                      "plugin must be of one release",
                       name, revision ? revision : "none", API_REVISION);
 }
 
 static void check_crds(struct rco_cli *cli, struct rco_checks *c, const char **operator_ns)
 {
-    static const enum rco_kind kinds[] = {RCO_KIND_DEPSPEC, RCO_KIND_RUN, RCO_KIND_ENV, RCO_KIND_TENANT};
+    static const enum rco_kind kinds[] = {RCO_KIND_DEPSPEC, RCO_KIND_RUN, RCO_KIND_ENV,
+                                          RCO_KIND_TENANT};
     struct rco_view_resources served = {0};
     struct rco_error err = RCO_ERROR_INIT;
 
-    if (rco_api_call(cli, "/apis/runtimecloud.io/v1alpha1", NULL, "discover runtimecloud.io/v1alpha1",
-                     &rco_view_resources_schema, c->arena, &served, &err) < 0 &&
+    if (rco_api_call(cli, "/apis/runtimecloud.io/v1alpha1", NULL,
+                     "discover runtimecloud.io/v1alpha1", &rco_view_resources_schema, c->arena,
+                     &served, &err) < 0 &&
         err.code != RCO_ENOTFOUND) {
         rco_check_unknown(c, "CRDs", &err);
         return;
@@ -86,8 +97,8 @@ static void check_crds(struct rco_cli *cli, struct rco_checks *c, const char **o
         if (serves(&served, info->plural))
             check_revision(cli, c, kinds[i], operator_ns);
         else
-            rco_check_add(c, RCO_CHECK_FAILED, info->kind, INSTALL, "the CRD %s.%s is not installed", info->plural,
-                          info->group);
+            rco_check_add(c, RCO_CHECK_FAILED, info->kind, INSTALL,
+                          "the CRD %s.%s is not installed", info->plural, info->group);
     }
 }
 
@@ -101,7 +112,8 @@ static bool listed(const struct rco_view_bare_list *l, const char *name)
 
 static void check_policies(struct rco_cli *cli, struct rco_checks *c)
 {
-    static const char *const names[] = {"environments.runtimecloud.io", "operator-owned.runtimecloud.io",
+    static const char *const names[] = {"environments.runtimecloud.io",
+                                        "operator-owned.runtimecloud.io",
                                         "namespaces.runtimecloud.io", "sealed-pods.runtimecloud.io",
                                         "sealed-tokens.runtimecloud.io"};
     struct rco_view_bare_list policies = {0}, bindings = {0};
@@ -109,9 +121,11 @@ static void check_policies(struct rco_cli *cli, struct rco_checks *c)
     rco_autobuf faults = RCO_BUF_INIT;
 
     if (rco_api_call(cli, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", NULL,
-                     "list validatingadmissionpolicies", &rco_view_bare_list_schema, c->arena, &policies, &err) < 0 ||
-        rco_api_call(cli, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings", NULL,
-                     "list validatingadmissionpolicybindings", &rco_view_bare_list_schema, c->arena, &bindings, &err) < 0) {
+                     "list validatingadmissionpolicies", &rco_view_bare_list_schema, c->arena,
+                     &policies, &err) < 0 ||
+        rco_api_call(cli, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+                     NULL, "list validatingadmissionpolicybindings", &rco_view_bare_list_schema,
+                     c->arena, &bindings, &err) < 0) {
         rco_check_unknown(c, "admission policies", &err);
         return;
     }
@@ -123,32 +137,41 @@ static void check_policies(struct rco_cli *cli, struct rco_checks *c)
     }
     if (faults.len)
         rco_check_add(c, RCO_CHECK_FAILED, "admission policies", INSTALL,
-                      "%s: without them people can do what only the operator may", rco_buf_str(&faults));
+                      "%s: without them people can do what only the operator may",
+                      rco_buf_str(&faults));
     else
-        rco_check_add(c, RCO_CHECK_OK, "admission policies", NULL, "all %zu there and bound", RCO_ARRAY_LEN(names));
+        rco_check_add(c, RCO_CHECK_OK, "admission policies", NULL, "all %zu there and bound",
+                      RCO_ARRAY_LEN(names));
 }
 
-static void check_deployment(struct rco_cli *cli, struct rco_checks *c, const struct rco_view_deployment *d)
+static void check_deployment(struct rco_cli *cli, struct rco_checks *c,
+                             const struct rco_view_deployment *d)
 {
     const struct rco_meta *m = &d->metadata;
     int64_t want = d->spec.has_replicas ? d->spec.replicas : 1;
-    rco_autofree char *scale = rco_asprintf("kubectl -n %s scale deployment %s --replicas=2", m->ns, m->name);
-    rco_autofree char *describe = rco_asprintf("kubectl -n %s describe deployment,pod -l app.kubernetes.io/name=runtime-cloud-operator",
-                                               m->ns);
+    rco_autofree char *scale =
+        rco_asprintf("kubectl -n %s scale deployment %s --replicas=2", m->ns, m->name);
+    rco_autofree char *describe = rco_asprintf(
+        "kubectl -n %s describe deployment,pod -l app.kubernetes.io/name=runtime-cloud-operator",
+        m->ns);
 
     (void)cli;
     if (!want)
         rco_check_add(c, RCO_CHECK_FAILED, "controller", rco_arena_strdup(c->arena, scale),
-                      "deployment %s/%s is scaled to 0: nothing is planned or applied", m->ns, m->name);
+                      "deployment %s/%s is scaled to 0: nothing is planned or applied", m->ns,
+                      m->name);
     else if (!d->status.ready)
         rco_check_add(c, RCO_CHECK_FAILED, "controller", rco_arena_strdup(c->arena, describe),
-                      "deployment %s/%s has no ready pod (wants %" PRId64 ")", m->ns, m->name, want);
+                      "deployment %s/%s has no ready pod (wants %" PRId64 ")", m->ns, m->name,
+                      want);
     else if (d->status.ready < want)
         rco_check_add(c, RCO_CHECK_WARNING, "controller", rco_arena_strdup(c->arena, describe),
-                      "deployment %s/%s: %" PRId64 " of %" PRId64 " pods ready", m->ns, m->name, d->status.ready, want);
+                      "deployment %s/%s: %" PRId64 " of %" PRId64 " pods ready", m->ns, m->name,
+                      d->status.ready, want);
     else
-        rco_check_add(c, RCO_CHECK_OK, "controller", NULL, "deployment %s/%s: %" PRId64 " of %" PRId64 " pods ready", m->ns,
-                      m->name, d->status.ready, want);
+        rco_check_add(c, RCO_CHECK_OK, "controller", NULL,
+                      "deployment %s/%s: %" PRId64 " of %" PRId64 " pods ready", m->ns, m->name,
+                      d->status.ready, want);
 }
 
 static void check_controller(struct rco_cli *cli, struct rco_checks *c, const char *operator_ns)
@@ -161,18 +184,20 @@ static void check_controller(struct rco_cli *cli, struct rco_checks *c, const ch
 
     rco_path_literal(&path, literal ? literal : "/apis/apps/v1/deployments");
     rco_path_query(&path, "labelSelector", "app.kubernetes.io/name=runtime-cloud-operator");
-    if (rco_api_call(cli, rco_path_str(&path), NULL, "list deployments", &rco_view_deployments_schema, c->arena, &found,
-                     &err) < 0) {
+    if (rco_api_call(cli, rco_path_str(&path), NULL, "list deployments",
+                     &rco_view_deployments_schema, c->arena, &found, &err) < 0) {
         rco_check_unknown(c, "controller", &err);
         return;
     }
     if (!found.n_items)
-        rco_check_add(c, RCO_CHECK_FAILED, "controller", INSTALL,
-                      "no Deployment labelled app.kubernetes.io/name=runtime-cloud-operator in %s%s",
-                      operator_ns ? "namespace " : "any namespace", operator_ns ? operator_ns : "");
+        rco_check_add(
+            c, RCO_CHECK_FAILED, "controller", INSTALL,
+            "no Deployment labelled app.kubernetes.io/name=runtime-cloud-operator in %s%s",
+            operator_ns ? "namespace " : "any namespace", operator_ns ? operator_ns : "");
     if (found.n_items > 1)
         rco_check_add(c, RCO_CHECK_FAILED, "controller", "remove all but one: helm list -A",
-                      "%zu Deployments of the operator; one installation per cluster is possible", found.n_items);
+                      "%zu Deployments of the operator; one installation per cluster is possible",
+                      found.n_items);
     for (size_t i = 0; i < found.n_items; i++)
         check_deployment(cli, c, &found.items[i]);
 }

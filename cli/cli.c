@@ -23,7 +23,8 @@ static int terminal_width(const struct rco_cli_environment *env)
     int64_t columns;
     struct rco_error ignored = RCO_ERROR_INIT;
 
-    if (env->columns && rco_parse_int64(env->columns, &columns, &ignored) == 0 && columns >= 40 && columns < 10000)
+    if (env->columns && rco_parse_int64(env->columns, &columns, &ignored) == 0 && columns >= 40 &&
+        columns < 10000)
         return (int)columns;
     if (ioctl(env->out_fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
         return size.ws_col;
@@ -67,7 +68,9 @@ const char *rco_cli_flags(struct rco_arena *a, const struct rco_options *opt, co
     const struct {
         const char *flag, *value;
     } words[] = {
-        {" -n ", ns ? ns : opt->all_namespaces ? NULL : opt->ns},
+        {" -n ", ns                    ? ns
+                 : opt->all_namespaces ? NULL
+                                       : opt->ns},
         {" --context ", opt->context},
         {" --kubeconfig ", opt->kubeconfig},
     };
@@ -100,9 +103,12 @@ static int load_config(struct rco_cli *cli, struct rco_error *err)
     if (access(home, F_OK) == 0)
         return rco_kube_config_load(&options, &cli->config, err);
     if (env->service_host)
-        return rco_kube_config_in_cluster(env->service_host, env->service_port, RCO_IN_CLUSTER_DIR, &cli->config, err);
-    return rco_error_set(err, RCO_ENOTFOUND,
-                         "no kubeconfig: %s does not exist, KUBECONFIG is not set and --kubeconfig was not given", home);
+        return rco_kube_config_in_cluster(env->service_host, env->service_port, RCO_IN_CLUSTER_DIR,
+                                          &cli->config, err);
+    return rco_error_set(
+        err, RCO_ENOTFOUND,
+        "no kubeconfig: %s does not exist, KUBECONFIG is not set and --kubeconfig was not given",
+        home);
 }
 
 int rco_cli_connect(struct rco_cli *cli, struct rco_error *err)
@@ -135,8 +141,9 @@ int rco_cli_print_json(struct rco_cli *cli, const struct rco_buf *json)
 {
     struct rco_error err = RCO_ERROR_INIT;
     rco_autobuf out = RCO_BUF_INIT;
-    int rc = cli->opt->output == RCO_OUTPUT_YAML ? rco_format_yaml(rco_buf_str(json), json->len, &out, &err)
-                                                 : rco_format_json(rco_buf_str(json), json->len, &out, &err);
+    int rc = cli->opt->output == RCO_OUTPUT_YAML
+                 ? rco_format_yaml(rco_buf_str(json), json->len, &out, &err)
+                 : rco_format_json(rco_buf_str(json), json->len, &out, &err);
 
     if (rc < 0)
         return rco_cli_fail(cli, &err);
@@ -150,13 +157,17 @@ const char *rco_cli_hint(const struct rco_error *err)
         return "name another file with --kubeconfig FILE or KUBECONFIG, or correct this one";
     switch (err->code) {
     case RCO_EUNAUTHORIZED:
-        return "the credentials of this context have expired or are wrong: log in again, or choose one with --context";
+        return "the credentials of this context have expired or are wrong: log in again, or choose "
+               "one with --context";
     case RCO_EFORBIDDEN:
-        return "ask the cluster's administrator for the ClusterRole runtime-cloud-viewer (to look) or "
-               "runtime-cloud-editor (to change) in this namespace; 'kubectl runtimecloud check' lists what you may do";
+        return "ask the cluster's administrator for the ClusterRole runtime-cloud-viewer (to look) "
+               "or "
+               "runtime-cloud-editor (to change) in this namespace; 'kubectl runtimecloud check' "
+               "lists what you may do";
     case RCO_ETIMEOUT:
     case RCO_EUNAVAILABLE:
-        return "check that the cluster runs and can be reached from here ('kubectl version'), or choose another with "
+        return "check that the cluster runs and can be reached from here ('kubectl version'), or "
+               "choose another with "
                "--context";
     case RCO_ETHROTTLED:
         return "the API server is overloaded: try again in a moment";
@@ -205,7 +216,8 @@ int rco_cli_usage_error(struct rco_cli *cli, const char *fmt, ...)
     return RCO_EXIT_USAGE;
 }
 
-int rco_cli_main(const struct rco_verb *root, int argc, char **argv, const struct rco_cli_environment *env)
+int rco_cli_main(const struct rco_verb *root, int argc, char **argv,
+                 const struct rco_cli_environment *env)
 {
     struct rco_cli cli = {.env = env, .arena = RCO_ARENA_INIT, .config = RCO_KUBE_CONFIG_INIT};
     struct rco_error err = RCO_ERROR_INIT;

@@ -13,14 +13,14 @@ enum rco_exit { RCO_EXIT_FINE = 0, RCO_EXIT_NOT_FINE = 1, RCO_EXIT_USAGE = 2 };
 
 /* What main found in the environment. Borrowed. */
 struct rco_cli_environment {
-    const char *kubeconfig; /* $KUBECONFIG */
-    const char *home;       /* $HOME */
-    const char *no_color;   /* $NO_COLOR */
-    const char *term, *lang; /* $TERM; the first set of $LC_ALL, $LC_CTYPE, $LANG */
+    const char *kubeconfig;                  /* $KUBECONFIG */
+    const char *home;                        /* $HOME */
+    const char *no_color;                    /* $NO_COLOR */
+    const char *term, *lang;                 /* $TERM; the first set of $LC_ALL, $LC_CTYPE, $LANG */
     const char *service_host, *service_port; /* $KUBERNETES_SERVICE_HOST and _PORT */
-    const char *columns;    /* $COLUMNS */
-    char *const *environ;   /* for credential plugins */
-    int out_fd;             /* where output goes, to ask whether it is a terminal */
+    const char *columns;                     /* $COLUMNS */
+    char *const *environ;                    /* for credential plugins */
+    int out_fd; /* where output goes, to ask whether it is a terminal */
 };
 
 struct rco_cli {
@@ -31,12 +31,13 @@ struct rco_cli {
     struct rco_arena arena; /* lives as long as the invocation */
     struct rco_kube_config config;
     struct rco_cli_http *http; /* NULL before rco_cli_connect */
-    const char *ns;            /* the namespace asked for or of the context; set by rco_cli_connect */
-    const char *flags;         /* what commands need to reach the same place, like " -n team-a" */
+    const char *ns;    /* the namespace asked for or of the context; set by rco_cli_connect */
+    const char *flags; /* what commands need to reach the same place, like " -n team-a" */
 };
 
 /* Parses, runs the verb, cleans up; returns the exit code. ROOT is the table of verbs. */
-int rco_cli_main(const struct rco_verb *root, int argc, char **argv, const struct rco_cli_environment *env);
+int rco_cli_main(const struct rco_verb *root, int argc, char **argv,
+                 const struct rco_cli_environment *env);
 
 /* Reads the kubeconfig and makes the client. Again: nothing. */
 RCO_MUST_CHECK int rco_cli_connect(struct rco_cli *cli, struct rco_error *err);
@@ -44,9 +45,11 @@ RCO_MUST_CHECK int rco_cli_connect(struct rco_cli *cli, struct rco_error *err);
 /* Microseconds since the epoch, now. */
 rco_wall rco_cli_now(void);
 
-/* Writes TEXT to standard output; a closed pipe ends the program quietly with the exit code so far. */
+/* Writes TEXT to standard output; a closed pipe ends the program quietly with the exit code so far.
+ */
 void rco_cli_print(struct rco_cli *cli, const struct rco_buf *text);
-/* Prints JSON text in the format asked for (json or yaml). Returns 0, or the exit code of an error. */
+/* Prints JSON text in the format asked for (json or yaml). Returns 0, or the exit code of an error.
+ */
 int rco_cli_print_json(struct rco_cli *cli, const struct rco_buf *json);
 bool rco_cli_wants_json(const struct rco_cli *cli);
 
@@ -58,7 +61,8 @@ int rco_cli_usage_error(struct rco_cli *cli, const char *fmt, ...) RCO_PRINTF(2,
 /* What to try after ERR, or NULL. Pure. */
 const char *rco_cli_hint(const struct rco_error *err);
 /* Style from terminal and environment. Pure but for the terminal's size. */
-struct rco_style rco_cli_style(const struct rco_options *opt, const struct rco_cli_environment *env);
+struct rco_style rco_cli_style(const struct rco_options *opt,
+                               const struct rco_cli_environment *env);
 /* The flags that commands in hints need, in A: " -n x --context y". NS NULL = the one asked for. */
 const char *rco_cli_flags(struct rco_arena *a, const struct rco_options *opt, const char *ns);
 

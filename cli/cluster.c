@@ -2,8 +2,8 @@
 
 #include "api.h"
 #include "base/str.h"
-#include "json/writer.h"
 #include "views.h"
+#include "json/writer.h"
 
 int64_t rco_cluster_number(const char *s)
 {
@@ -18,8 +18,8 @@ int rco_cluster_version(struct rco_cli *cli, struct rco_server_version *out, str
 {
     struct rco_view_version v = {0};
 
-    if (rco_api_call(cli, "/version", NULL, "ask for the server's version", &rco_view_version_schema, &cli->arena, &v,
-                     err) < 0)
+    if (rco_api_call(cli, "/version", NULL, "ask for the server's version",
+                     &rco_view_version_schema, &cli->arena, &v, err) < 0)
         return -1;
     *out = (struct rco_server_version){
         .major = rco_cluster_number(v.major),
@@ -58,14 +58,16 @@ static void write_access(const struct rco_access *access, struct rco_buf *body)
     rco_json_end_object(&w);
 }
 
-int rco_cluster_may(struct rco_cli *cli, const struct rco_access *access, bool *ret_allowed, struct rco_error *err)
+int rco_cluster_may(struct rco_cli *cli, const struct rco_access *access, bool *ret_allowed,
+                    struct rco_error *err)
 {
     struct rco_view_review review = {0};
     rco_autobuf body = RCO_BUF_INIT;
 
     write_access(access, &body);
-    if (rco_api_call(cli, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", &body, "ask for the caller's rights",
-                     &rco_view_review_schema, &cli->arena, &review, err) < 0)
+    if (rco_api_call(cli, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", &body,
+                     "ask for the caller's rights", &rco_view_review_schema, &cli->arena, &review,
+                     err) < 0)
         return -1;
     *ret_allowed = review.status.allowed;
     return 0;
@@ -82,8 +84,9 @@ int rco_cluster_whoami(struct rco_cli *cli, const char **ret_name, struct rco_er
     rco_json_kv_string(&w, "apiVersion", "authentication.k8s.io/v1");
     rco_json_kv_string(&w, "kind", "SelfSubjectReview");
     rco_json_end_object(&w);
-    if (rco_api_call(cli, "/apis/authentication.k8s.io/v1/selfsubjectreviews", &body, "ask who the caller is",
-                     &rco_view_review_schema, &cli->arena, &review, err) < 0)
+    if (rco_api_call(cli, "/apis/authentication.k8s.io/v1/selfsubjectreviews", &body,
+                     "ask who the caller is", &rco_view_review_schema, &cli->arena, &review,
+                     err) < 0)
         return -1;
     *ret_name = rco_str_or_empty(review.status.user.username);
     return 0;

@@ -4,7 +4,8 @@
 
 #include "cli.h"
 
-#define RCO_CLUSTER_MIN_MINOR 30 /* Kubernetes 1.30: ValidatingAdmissionPolicy is stable from there on */
+#define RCO_CLUSTER_MIN_MINOR                                                                      \
+    30 /* Kubernetes 1.30: ValidatingAdmissionPolicy is stable from there on */
 
 struct rco_server_version {
     int64_t major, minor;
@@ -24,9 +25,10 @@ struct rco_access {
     const char *ns;                                    /* NULL = cluster scope */
 };
 /* Asks by SelfSubjectAccessReview. */
-RCO_MUST_CHECK int rco_cluster_may(struct rco_cli *cli, const struct rco_access *access, bool *ret_allowed,
-                                   struct rco_error *err);
+RCO_MUST_CHECK int rco_cluster_may(struct rco_cli *cli, const struct rco_access *access,
+                                   bool *ret_allowed, struct rco_error *err);
 /* The caller's user name, in the invocation's arena. */
-RCO_MUST_CHECK int rco_cluster_whoami(struct rco_cli *cli, const char **ret_name, struct rco_error *err);
+RCO_MUST_CHECK int rco_cluster_whoami(struct rco_cli *cli, const char **ret_name,
+                                      struct rco_error *err);
 
 #endif

@@ -40,8 +40,8 @@ const char *rco_health_name(enum rco_health health)
     return names[health];
 }
 
-void rco_explain_set(struct rco_explainer *x, enum rco_health health, const char *word, const char *fmt,
-                     ...)
+void rco_explain_set(struct rco_explainer *x, enum rco_health health, const char *word,
+                     const char *fmt, ...)
 {
     rco_autobuf text = RCO_BUF_INIT, clean = RCO_BUF_INIT;
     va_list ap;
@@ -105,8 +105,11 @@ void rco_explain_next(struct rco_explainer *x, const char *template)
 {
     const struct rco_facts *f = x->f;
     const struct rco_text_var vars[] = {
-        {"spec", spec_name(f)}, {"run", run_name(f)},     {"env", env_name(f)},
-        {"ns", subject(f)->ns}, {"flags", f->flags ? f->flags : ""},
+        {"spec", spec_name(f)},
+        {"run", run_name(f)},
+        {"env", env_name(f)},
+        {"ns", subject(f)->ns},
+        {"flags", f->flags ? f->flags : ""},
     };
     const char *text;
 
@@ -123,7 +126,8 @@ void rco_explain_advise(struct rco_explainer *x, const struct rco_advice_row *ro
 {
     if (!row)
         return;
-    rco_explain_why(x, "%s", row->meaning);
+    if (row->meaning)
+        rco_explain_why(x, "%s", row->meaning);
     rco_explain_who(x, row->who);
     for (size_t i = 0; i < RCO_ADVICE_MAX_NEXT && row->next[i]; i++)
         rco_explain_next(x, row->next[i]);
@@ -140,7 +144,8 @@ void rco_explain_reason(struct rco_explainer *x, const struct rco_condition *c)
 
 static bool env_unobserved(const struct rco_env *e)
 {
-    return !e->status.has_observed_generation || e->status.observed_generation != e->metadata.generation;
+    return !e->status.has_observed_generation ||
+           e->status.observed_generation != e->metadata.generation;
 }
 
 static void explain_claim(struct rco_explainer *x)
@@ -148,7 +153,9 @@ static void explain_claim(struct rco_explainer *x)
     const struct rco_pvc *claim = x->f->claim;
 
     if (claim && claim->status.phase == RCO_PVC_PHASE_PENDING)
-        rco_explain_why(x, "the volume claim %s is not bound yet: it binds with the first run, or no volume fits it",
+        rco_explain_why(x,
+                        "the volume claim %s is not bound yet: it binds with the first run, or no "
+                        "volume fits it",
                         claim->metadata.name);
 }
 
@@ -156,24 +163,28 @@ void rco_explain_env(const struct rco_facts *f, struct rco_arena *a, struct rco_
 {
     struct rco_explainer x = {.f = f, .a = a, .out = out};
     const struct rco_env *e = f->env;
-    const struct rco_condition *ready = rco_explain_condition(e->status.conditions, e->status.n_conditions, "Ready");
+    const struct rco_condition *ready =
+        rco_explain_condition(e->status.conditions, e->status.n_conditions, "Ready");
     const struct rco_condition *stalled =
         rco_explain_condition(e->status.conditions, e->status.n_conditions, "Stalled");
 
     *out = (struct rco_explanation){0};
     if (e->metadata.deletion) {
-        rco_explain_set(&x, RCO_HEALTH_BUSY, "Deleting",
-                        "Environment %s is being deleted", e->metadata.name);
-        rco_explain_why(&x, "it goes when no specification and no unfinished run names it any more");
+        rco_explain_set(&x, RCO_HEALTH_BUSY, "Deleting", "Environment %s is being deleted",
+                        e->metadata.name);
+        rco_explain_why(&x,
+                        "it goes when no specification and no unfinished run names it any more");
         rco_explain_next(&x, "kubectl runtimecloud status{flags}");
     } else if (env_unobserved(e)) {
-        rco_explain_set(&x, RCO_HEALTH_WAITING, "Unobserved", "the operator has not looked at Environment %s as it is now",
+        rco_explain_set(&x, RCO_HEALTH_WAITING, "Unobserved",
+                        "the operator has not looked at Environment %s as it is now",
                         e->metadata.name);
-        rco_explain_why(&x, "this takes a second; if it stays so, the operator does not run or cannot read it");
+        rco_explain_why(
+            &x, "this takes a second; if it stays so, the operator does not run or cannot read it");
         rco_explain_next(&x, "kubectl runtimecloud check{flags}");
     } else if (stalled && rco_streq(stalled->status, "True")) {
-        rco_explain_set(&x, RCO_HEALTH_BAD, "Stalled", "Environment %s is stalled (%s)", e->metadata.name,
-                        rco_str_or_empty(stalled->reason));
+        rco_explain_set(&x, RCO_HEALTH_BAD, "Stalled", "Environment %s is stalled (%s)",
+                        e->metadata.name, rco_str_or_empty(stalled->reason));
         rco_explain_reason(&x, stalled);
         rco_explain_who(&x, "the workspace admin, who owns the Environment");
         rco_explain_next(&x, "kubectl describe environment.runtimecloud.io {env}{flags}");
@@ -182,7 +193,8 @@ void rco_explain_env(const struct rco_facts *f, struct rco_arena *a, struct rco_
         explain_claim(&x);
         rco_explain_next(&x, "kubectl runtimecloud status{flags}");
     } else {
-        rco_explain_set(&x, RCO_HEALTH_BUSY, "Not ready", "Environment %s is being prepared (%s)", e->metadata.name,
+        rco_explain_set(&x, RCO_HEALTH_BUSY, "Not ready", "Environment %s is being prepared (%s)",
+                        e->metadata.name,
                         ready ? rco_str_or_empty(ready->reason) : "no condition yet");
         if (ready)
             rco_explain_reason(&x, ready);

@@ -1,5 +1,6 @@
-/* From objects to plain words: is it fine, what is waited for, who must act, which command comes next.
- * Pure: facts in, explanation out. The screens of status, run show and why print the same explanation. */
+/* From objects to plain words: is it fine, what is waited for, who must act, which command comes
+ * next. Pure: facts in, explanation out. The screens of status, run show and why print the same
+ * explanation. */
 #ifndef RCO_CLI_EXPLAIN_H
 #define RCO_CLI_EXPLAIN_H
 
@@ -26,10 +27,10 @@ struct rco_facts {
     const char *flags; /* appended to commands, like " -n team-a"; never NULL */
     const struct rco_depspec *spec;
     const struct rco_env *env;
-    bool env_missing;             /* looked for and not there, as against not read */
-    const struct rco_run *run;    /* the run in question, or the specification's current one */
-    const struct rco_run *last;   /* the newest run that ended */
-    const struct rco_run *applied; /* the run that applied the applied version */
+    bool env_missing;                  /* looked for and not there, as against not read */
+    const struct rco_run *run;         /* the run in question, or the specification's current one */
+    const struct rco_run *last;        /* the newest run that ended */
+    const struct rco_run *applied;     /* the run that applied the applied version */
     const struct rco_pod *const *pods; /* of RUN's present phase */
     size_t n_pods;
     const struct rco_pvc *claim; /* the state claim of ENV */
@@ -37,11 +38,11 @@ struct rco_facts {
 
 struct rco_explanation {
     enum rco_health health;
-    const char *word;  /* one word or two: "Applied", "Waiting", "Failed" */
-    const char *what;  /* the sentence: what the situation is */
+    const char *word; /* one word or two: "Applied", "Waiting", "Failed" */
+    const char *what; /* the sentence: what the situation is */
     const char *why[RCO_EXPLAIN_MAX_WHY];
     size_t n_why;
-    const char *who;   /* who must act; NULL where nobody must */
+    const char *who;                        /* who must act; NULL where nobody must */
     const char *next[RCO_EXPLAIN_MAX_NEXT]; /* commands, most useful first */
     size_t n_next;
 };

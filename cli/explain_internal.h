@@ -12,8 +12,8 @@ struct rco_explainer {
 };
 
 /* Health, word (constant) and the sentence. */
-void rco_explain_set(struct rco_explainer *x, enum rco_health health, const char *word, const char *fmt,
-                     ...) RCO_PRINTF(4, 5);
+void rco_explain_set(struct rco_explainer *x, enum rco_health health, const char *word,
+                     const char *fmt, ...) RCO_PRINTF(4, 5);
 /* One more reason; repeats and more than RCO_EXPLAIN_MAX_WHY are dropped. */
 void rco_explain_why(struct rco_explainer *x, const char *fmt, ...) RCO_PRINTF(2, 3);
 /* Who must act; the first one said stays. */

@@ -19,8 +19,8 @@ static bool explain_waiting(struct rco_explainer *x, const struct rco_container_
     for (size_t i = 0; i < n; i++) {
         const struct rco_container_waiting *w = &c[i].state.waiting;
 
-        if (!c[i].state.has_waiting || rco_str_empty(w->reason) || rco_streq(w->reason, "PodInitializing") ||
-            rco_streq(w->reason, "ContainerCreating"))
+        if (!c[i].state.has_waiting || rco_str_empty(w->reason) ||
+            rco_streq(w->reason, "PodInitializing") || rco_streq(w->reason, "ContainerCreating"))
             continue;
         rco_explain_why(x, "container %s waits: %s%s%s", rco_str_or_empty(c[i].name), w->reason,
                         rco_str_empty(w->message) ? "" : ": ", rco_str_or_empty(w->message));
@@ -40,11 +40,13 @@ static const char *running_container(const struct rco_container_status *c, size_
 static void explain_pod(struct rco_explainer *x, const struct rco_pod *p)
 {
     const struct rco_pod_status *s = &p->status;
-    const struct rco_condition *scheduled = rco_explain_condition(s->conditions, s->n_conditions, "PodScheduled");
+    const struct rco_condition *scheduled =
+        rco_explain_condition(s->conditions, s->n_conditions, "PodScheduled");
     const char *running;
 
     if (scheduled && rco_streq(scheduled->status, "False")) {
-        rco_explain_why(x, "pod %s has no node yet: %s", p->metadata.name, rco_str_or_empty(scheduled->message));
+        rco_explain_why(x, "pod %s has no node yet: %s", p->metadata.name,
+                        rco_str_or_empty(scheduled->message));
         rco_explain_who(x, "the platform engineer");
         rco_explain_next(x, "kubectl get events{flags}");
         return;
@@ -77,8 +79,8 @@ static void explain_engine(struct rco_explainer *x)
         explain_pod(x, newest);
     if (r->status.has_engine && r->status.engine.started_at) {
         rco_text_clock(&at, r->status.engine.started_at);
-        rco_explain_why(x, "the %s engine began at %s UTC", rco_engine_phase_name(r->status.engine.phase),
-                        rco_buf_str(&at));
+        rco_explain_why(x, "the %s engine began at %s UTC",
+                        rco_engine_phase_name(r->status.engine.phase), rco_buf_str(&at));
     } else if (!newest) {
         rco_explain_why(x, "no pod of it could be seen yet");
     }
@@ -88,7 +90,8 @@ static void explain_engine(struct rco_explainer *x)
 static void explain_ready(struct rco_explainer *x)
 {
     const struct rco_run_status *s = &x->f->run->status;
-    const struct rco_condition *ready = rco_explain_condition(s->conditions, s->n_conditions, "Ready");
+    const struct rco_condition *ready =
+        rco_explain_condition(s->conditions, s->n_conditions, "Ready");
 
     if (ready && !rco_str_empty(ready->message))
         rco_explain_why(x, "%s", ready->message);
@@ -113,8 +116,9 @@ static void explain_counts(struct rco_explainer *x, const char *word)
     const struct rco_plan_receipt *p = &x->f->run->status.plan_receipt;
 
     if (x->f->run->status.has_plan_receipt)
-        rco_explain_why(x, "%s %" PRId64 " to create, %" PRId64 " to change, %" PRId64 " to delete, %" PRId64
-                           " to replace",
+        rco_explain_why(x,
+                        "%s %" PRId64 " to create, %" PRId64 " to change, %" PRId64
+                        " to delete, %" PRId64 " to replace",
                         word, p->adds, p->changes, p->deletes, p->replaces);
 }
 
@@ -122,7 +126,8 @@ static void explain_counts(struct rco_explainer *x, const char *word)
 
 static void on_unset(struct rco_explainer *x)
 {
-    rco_explain_set(x, RCO_HEALTH_WAITING, "New", "the operator has not taken up run %s yet", x->f->run->metadata.name);
+    rco_explain_set(x, RCO_HEALTH_WAITING, "New", "the operator has not taken up run %s yet",
+                    x->f->run->metadata.name);
     rco_explain_why(x, "this takes a second; if it stays so, the operator does not run");
     rco_explain_next(x, "kubectl runtimecloud check{flags}");
 }
@@ -131,9 +136,9 @@ static void on_pending(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
 
-    rco_explain_set(x, RCO_HEALTH_WAITING, "Pending", "run %s has not begun%s%s%s", r->metadata.name,
-                    rco_str_empty(r->status.reason) ? "" : " (", rco_str_or_empty(r->status.reason),
-                    rco_str_empty(r->status.reason) ? "" : ")");
+    rco_explain_set(x, RCO_HEALTH_WAITING, "Pending", "run %s has not begun%s%s%s",
+                    r->metadata.name, rco_str_empty(r->status.reason) ? "" : " (",
+                    rco_str_or_empty(r->status.reason), rco_str_empty(r->status.reason) ? "" : ")");
     explain_ready(x);
     rco_explain_advise(x, rco_advice_reason(r->status.reason));
     rco_explain_next(x, "kubectl runtimecloud run watch {run}{flags}");
@@ -143,18 +148,20 @@ static void on_working(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
 
-    rco_explain_set(x, RCO_HEALTH_BUSY, rco_run_state_name(r->status.state), "the %s of run %s is under way",
-                    phase_word(r), r->metadata.name);
+    rco_explain_set(x, RCO_HEALTH_BUSY, rco_run_state_name(r->status.state),
+                    "the %s of run %s is under way", phase_word(r), r->metadata.name);
     if (r->spec.has_cancel)
         rco_explain_why(x, "%s asked it to stop%s%s", rco_str_or_empty(r->spec.cancel.by),
-                        rco_str_empty(r->spec.cancel.reason) ? "" : ": ", rco_str_or_empty(r->spec.cancel.reason));
+                        rco_str_empty(r->spec.cancel.reason) ? "" : ": ",
+                        rco_str_or_empty(r->spec.cancel.reason));
     explain_engine(x);
     rco_explain_next(x, "kubectl runtimecloud run watch {run}{flags}");
 }
 
 static void on_planned(struct rco_explainer *x)
 {
-    rco_explain_set(x, RCO_HEALTH_BUSY, "Planned", "run %s has its plan and is about to go on", x->f->run->metadata.name);
+    rco_explain_set(x, RCO_HEALTH_BUSY, "Planned", "run %s has its plan and is about to go on",
+                    x->f->run->metadata.name);
     explain_counts(x, "the plan has");
     rco_explain_next(x, "kubectl runtimecloud run watch {run}{flags}");
 }
@@ -164,8 +171,8 @@ static void on_awaiting(struct rco_explainer *x)
     const struct rco_run *r = x->f->run;
     const char *reason = rco_str_empty(r->status.reason) ? "AwaitingDecision" : r->status.reason;
 
-    rco_explain_set(x, RCO_HEALTH_WAITING, "Awaiting approval", "run %s is planned and waits for an approval (%s)",
-                    r->metadata.name, reason);
+    rco_explain_set(x, RCO_HEALTH_WAITING, "Awaiting approval",
+                    "run %s is planned and waits for an approval (%s)", r->metadata.name, reason);
     explain_counts(x, "the plan has");
     rco_explain_advise(x, rco_advice_reason(reason));
     rco_explain_next(x, "kubectl runtimecloud run show {run}{flags}");
@@ -175,9 +182,11 @@ static void on_applied(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
 
-    rco_explain_set(x, RCO_HEALTH_FINE, "Applied", "run %s applied version %" PRId64 " of %s%s", r->metadata.name,
-                    r->spec.specification_version, rco_str_or_empty(r->spec.specification_ref.name),
-                    rco_streq(r->status.reason, "NoChanges") ? "; there was nothing to change" : "");
+    rco_explain_set(x, RCO_HEALTH_FINE, "Applied", "run %s applied version %" PRId64 " of %s%s",
+                    r->metadata.name, r->spec.specification_version,
+                    rco_str_or_empty(r->spec.specification_ref.name),
+                    rco_streq(r->status.reason, "NoChanges") ? "; there was nothing to change"
+                                                             : "");
     rco_explain_next(x, "kubectl runtimecloud status {spec}{flags}");
 }
 
@@ -197,13 +206,15 @@ static void on_stopped(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
 
-    rco_explain_set(x, RCO_HEALTH_BAD, rco_run_state_name(r->status.state), "run %s was %s%s%s%s", r->metadata.name,
+    rco_explain_set(x, RCO_HEALTH_BAD, rco_run_state_name(r->status.state), "run %s was %s%s%s%s",
+                    r->metadata.name,
                     r->status.state == RCO_RUN_STATE_REJECTED ? "rejected" : "cancelled",
                     rco_str_empty(r->status.reason) ? "" : " (", rco_str_or_empty(r->status.reason),
                     rco_str_empty(r->status.reason) ? "" : ")");
     if (r->spec.has_cancel)
         rco_explain_why(x, "%s cancelled it%s%s", rco_str_or_empty(r->spec.cancel.by),
-                        rco_str_empty(r->spec.cancel.reason) ? "" : ": ", rco_str_or_empty(r->spec.cancel.reason));
+                        rco_str_empty(r->spec.cancel.reason) ? "" : ": ",
+                        rco_str_or_empty(r->spec.cancel.reason));
     explain_ready(x);
     rco_explain_advise(x, rco_advice_reason(r->status.reason));
     rco_explain_next(x, "kubectl runtimecloud status {spec}{flags}");
@@ -211,31 +222,48 @@ static void on_stopped(struct rco_explainer *x)
 
 static void on_unknown(struct rco_explainer *x)
 {
-    rco_explain_set(x, RCO_HEALTH_WAITING, "Unknown", "run %s is in a state that this program does not know",
+    rco_explain_set(x, RCO_HEALTH_WAITING, "Unknown",
+                    "run %s is in a state that this program does not know",
                     x->f->run->metadata.name);
     rco_explain_why(x, "the operator is newer than this kubectl plugin");
     rco_explain_next(x, "kubectl runtimecloud version{flags}");
 }
 
+/* Something keeps the run, or its end, from going on, and it is not the failure of the run itself.
+ */
+static bool explain_stalled(struct rco_explainer *x)
+{
+    const struct rco_run *r = x->f->run;
+    const struct rco_condition *c =
+        rco_explain_condition(r->status.conditions, r->status.n_conditions, "Stalled");
+
+    if (!c || !rco_streq(c->status, "True") ||
+        (r->status.has_failure && !rco_streq(c->reason, "EngineUnknown")))
+        return false;
+    rco_explain_set(x, RCO_HEALTH_BAD, "Stalled", "run %s is stalled (%s)", r->metadata.name,
+                    rco_str_or_empty(c->reason));
+    rco_explain_reason(x, c);
+    rco_explain_who(x, "the platform engineer");
+    rco_explain_next(x, "kubectl runtimecloud run show {run}{flags}");
+    return true;
+}
+
 void rco_explain_run(const struct rco_facts *f, struct rco_arena *a, struct rco_explanation *out)
 {
     static void (*const by_state[])(struct rco_explainer *) = {
-        [RCO_RUN_STATE_UNSET] = on_unset,
-        [RCO_RUN_STATE_UNKNOWN] = on_unknown,
-        [RCO_RUN_STATE_PENDING] = on_pending,
-        [RCO_RUN_STATE_PLANNING] = on_working,
-        [RCO_RUN_STATE_PLANNED] = on_planned,
-        [RCO_RUN_STATE_AWAITING_APPROVAL] = on_awaiting,
-        [RCO_RUN_STATE_APPLYING] = on_working,
-        [RCO_RUN_STATE_APPLIED] = on_applied,
-        [RCO_RUN_STATE_FAILED] = on_failed,
-        [RCO_RUN_STATE_REJECTED] = on_stopped,
+        [RCO_RUN_STATE_UNSET] = on_unset,       [RCO_RUN_STATE_UNKNOWN] = on_unknown,
+        [RCO_RUN_STATE_PENDING] = on_pending,   [RCO_RUN_STATE_PLANNING] = on_working,
+        [RCO_RUN_STATE_PLANNED] = on_planned,   [RCO_RUN_STATE_AWAITING_APPROVAL] = on_awaiting,
+        [RCO_RUN_STATE_APPLYING] = on_working,  [RCO_RUN_STATE_APPLIED] = on_applied,
+        [RCO_RUN_STATE_FAILED] = on_failed,     [RCO_RUN_STATE_REJECTED] = on_stopped,
         [RCO_RUN_STATE_CANCELLED] = on_stopped,
     };
     struct rco_explainer x = {.f = f, .a = a, .out = out};
 
     *out = (struct rco_explanation){0};
-    by_state[f->run->status.state](&x);
+    if (!explain_stalled(&x))
+        by_state[f->run->status.state](&x);
     if (f->run->metadata.deletion && !rco_run_state_is_final(f->run->status.state))
-        rco_explain_why(&x, "the run was deleted: it is cancelled, or runs to its end when it applies");
+        rco_explain_why(&x,
+                        "the run was deleted: it is cancelled, or runs to its end when it applies");
 }

@@ -37,7 +37,8 @@ static void then_deleting(struct rco_explainer *x)
 {
     const struct rco_condition *ready = condition(x->f, "Ready");
 
-    rco_explain_set(x, RCO_HEALTH_BUSY, "Deleting", "specification %s is being deleted; what it deployed stays",
+    rco_explain_set(x, RCO_HEALTH_BUSY, "Deleting",
+                    "specification %s is being deleted; what it deployed stays",
                     x->f->spec->metadata.name);
     if (x->f->run)
         rco_explain_why(x, "run %s has to end first (%s)", x->f->run->metadata.name,
@@ -55,9 +56,11 @@ static bool when_unobserved(const struct rco_facts *f)
 
 static void then_unobserved(struct rco_explainer *x)
 {
-    rco_explain_set(x, RCO_HEALTH_WAITING, "Unobserved", "the operator has not looked at specification %s as it is now",
+    rco_explain_set(x, RCO_HEALTH_WAITING, "Unobserved",
+                    "the operator has not looked at specification %s as it is now",
                     x->f->spec->metadata.name);
-    rco_explain_why(x, "this takes a second; if it stays so, the operator does not run or cannot read it");
+    rco_explain_why(
+        x, "this takes a second; if it stays so, the operator does not run or cannot read it");
     rco_explain_next(x, "kubectl runtimecloud check{flags}");
 }
 
@@ -93,16 +96,24 @@ static void then_run_unread(struct rco_explainer *x)
 
 static bool when_stalled(const struct rco_facts *f)
 {
-    return is_true(f, "Stalled") && !f->spec->status.has_failure;
+    const struct rco_condition *c = condition(f, "Stalled");
+
+    if (!c || !rco_streq(c->status, "True"))
+        return false;
+    return !f->spec->status.has_failure ||
+           !rco_streq(c->reason, rco_failure_class_name(f->spec->status.failure.class));
 }
 
 static void then_stalled(struct rco_explainer *x)
 {
     const struct rco_condition *c = condition(x->f, "Stalled");
 
-    rco_explain_set(x, RCO_HEALTH_BAD, "Stalled", "specification %s is stalled (%s)", x->f->spec->metadata.name,
-                    rco_str_or_empty(c->reason));
+    rco_explain_set(x, RCO_HEALTH_BAD, "Stalled", "specification %s is stalled (%s)",
+                    x->f->spec->metadata.name, rco_str_or_empty(c->reason));
     rco_explain_reason(x, c);
+    if (when_running(x->f))
+        rco_explain_why(x, "run %s of version %" PRId64 " is still under way",
+                        x->f->run->metadata.name, x->f->run->spec.specification_version);
     rco_explain_who(x, "you, who changes the specification");
     rco_explain_next(x, "kubectl describe depspec {spec}{flags}");
 }
@@ -120,8 +131,8 @@ static void add_retry(struct rco_explainer *x)
     if (!failure->next_attempt_at)
         return;
     rco_text_span(&in, x->f->now, failure->next_attempt_at);
-    rco_explain_why(x, "it is tried again by itself in %s (%" PRId64 " failed so far)", rco_buf_str(&in),
-                    failure->attempts);
+    rco_explain_why(x, "it is tried again by itself in %s (%" PRId64 " failed so far)",
+                    rco_buf_str(&in), failure->attempts);
 }
 
 static void then_failed(struct rco_explainer *x)
@@ -130,8 +141,8 @@ static void then_failed(struct rco_explainer *x)
     const struct rco_run *last = x->f->last;
     const struct rco_condition *ready = condition(x->f, "Ready");
 
-    rco_explain_set(x, RCO_HEALTH_BAD, "Failed", "version %" PRId64 " of %s failed (%s)%s", s->version,
-                    x->f->spec->metadata.name, rco_failure_class_name(s->failure.class),
+    rco_explain_set(x, RCO_HEALTH_BAD, "Failed", "version %" PRId64 " of %s failed (%s)%s",
+                    s->version, x->f->spec->metadata.name, rco_failure_class_name(s->failure.class),
                     s->has_applied_version ? "; what was applied before still stands" : "");
     if (last && last->status.has_failure && !rco_str_empty(last->status.failure.message)) {
         rco_explain_why(x, "%s", last->status.failure.message);
@@ -146,25 +157,28 @@ static void then_failed(struct rco_explainer *x)
 
 static bool when_suspended_behind(const struct rco_facts *f)
 {
-    return f->spec->spec.suspend && is_behind(f);
+    return (f->spec->spec.suspend || is_true(f, "Suspended")) && is_behind(f);
 }
 
 static void then_suspended_behind(struct rco_explainer *x)
 {
+    const struct rco_condition *c = condition(x->f, "Suspended");
     const struct rco_depspec_status *s = &x->f->spec->status;
 
-    rco_explain_set(x, RCO_HEALTH_WAITING, "Suspended", "specification %s is suspended with version %" PRId64 " not applied",
+    rco_explain_set(x, RCO_HEALTH_WAITING, "Suspended",
+                    "specification %s is suspended with version %" PRId64 " not applied",
                     x->f->spec->metadata.name, s->version);
     if (s->has_applied_version)
         rco_explain_why(x, "applied is version %" PRId64, s->applied_version);
-    rco_explain_advise(x, rco_advice_reason("Suspended"));
+    rco_explain_advise(x,
+                       rco_advice_reason(c && !x->f->spec->spec.suspend ? c->reason : "Suspended"));
 }
 
 static bool when_not_ready(const struct rco_facts *f)
 {
     const struct rco_condition *ready = condition(f, "Ready");
 
-    return ready && rco_streq(ready->status, "False") && !is_true(f, "Reconciling");
+    return ready && rco_streq(ready->status, "False");
 }
 
 /* What stands in the way lies with the Environment: say so in the same breath. */
@@ -174,7 +188,8 @@ static void add_env(struct rco_explainer *x)
     struct rco_explanation env;
 
     if (f->env_missing) {
-        rco_explain_why(x, "there is no Environment %s in namespace %s", rco_str_or_empty(f->spec->spec.environment_id),
+        rco_explain_why(x, "there is no Environment %s in namespace %s",
+                        rco_str_or_empty(f->spec->spec.environment_id),
                         rco_str_or_empty(f->spec->metadata.ns));
         rco_explain_next(x, "kubectl get environments.runtimecloud.io{flags}");
         return;
@@ -194,8 +209,8 @@ static void then_not_ready(struct rco_explainer *x)
 {
     const struct rco_condition *ready = condition(x->f, "Ready");
 
-    rco_explain_set(x, RCO_HEALTH_WAITING, "Waiting", "specification %s waits (%s)", x->f->spec->metadata.name,
-                    rco_str_or_empty(ready->reason));
+    rco_explain_set(x, RCO_HEALTH_WAITING, "Waiting", "specification %s waits (%s)",
+                    x->f->spec->metadata.name, rco_str_or_empty(ready->reason));
     if (!rco_str_empty(ready->message))
         rco_explain_why(x, "%s", ready->message);
     add_env(x);
@@ -213,9 +228,11 @@ static void then_behind(struct rco_explainer *x)
     const struct rco_condition *ready = condition(x->f, "Ready");
     const struct rco_depspec_last_run *last = &x->f->spec->status.last_run;
 
-    rco_explain_set(x, RCO_HEALTH_BUSY, "Progressing", "version %" PRId64 " of %s is not applied yet",
-                    x->f->spec->status.version, x->f->spec->metadata.name);
-    if (x->f->spec->status.has_last_run && last->has_version && last->version == x->f->spec->status.version) {
+    rco_explain_set(x, RCO_HEALTH_BUSY, "Progressing",
+                    "version %" PRId64 " of %s is not applied yet", x->f->spec->status.version,
+                    x->f->spec->metadata.name);
+    if (x->f->spec->status.has_last_run && last->has_version &&
+        last->version == x->f->spec->status.version) {
         x->out->health = RCO_HEALTH_WAITING;
         x->out->word = rco_run_state_name(last->state);
         rco_explain_why(x, "its run %s ended %s%s%s%s; a change or run-now makes the next one",
@@ -245,9 +262,9 @@ static void then_fine(struct rco_explainer *x)
     rco_autobuf age = RCO_BUF_INIT;
 
     rco_text_age(&age, x->f->now, s->applied_at);
-    rco_explain_set(x, RCO_HEALTH_FINE, "Applied", "version %" PRId64 " of %s is applied, since %s", s->version,
-                    x->f->spec->metadata.name, rco_buf_str(&age));
-    if (x->f->spec->spec.suspend) {
+    rco_explain_set(x, RCO_HEALTH_FINE, "Applied", "version %" PRId64 " of %s is applied, since %s",
+                    s->version, x->f->spec->metadata.name, rco_buf_str(&age));
+    if (x->f->spec->spec.suspend || is_true(x->f, "Suspended")) {
         x->out->word = "Applied, suspended";
         rco_explain_why(x, "it is suspended: a change would not be applied");
     }
@@ -264,9 +281,9 @@ static const struct {
 } rows[] = {
     {when_deleting, then_deleting},
     {when_unobserved, then_unobserved},
+    {when_stalled, then_stalled},
     {when_running, then_running},
     {when_run_unread, then_run_unread},
-    {when_stalled, then_stalled},
     {when_failed, then_failed},
     {when_suspended_behind, then_suspended_behind},
     {when_not_ready, then_not_ready},

@@ -64,7 +64,8 @@ unsigned rco_exposure_of_rule(const struct rco_view_rule *rule)
     unsigned found = 0;
 
     for (size_t i = 0; i < RCO_ARRAY_LEN(powers); i++) {
-        if (!has(rule->groups, rule->n_groups, powers[i].group) || !has_resource(rule, powers[i].resource))
+        if (!has(rule->groups, rule->n_groups, powers[i].group) ||
+            !has_resource(rule, powers[i].resource))
             continue;
         for (size_t v = 0; v < RCO_ARRAY_LEN(powers[i].verbs) && powers[i].verbs[v]; v++)
             if (verb_counts(rule, powers[i].verbs[v]))
@@ -79,8 +80,10 @@ const char *rco_exposure_words(unsigned found, struct rco_arena *a)
         unsigned power;
         const char *words;
     } names[] = {
-        {RCO_POWER_CREATE_PODS, "create pods"},       {RCO_POWER_READ_SECRETS, "read Secrets"},
-        {RCO_POWER_EXEC, "run commands in pods"},     {RCO_POWER_MAKE_TOKENS, "make tokens of service accounts"},
+        {RCO_POWER_CREATE_PODS, "create pods"},
+        {RCO_POWER_READ_SECRETS, "read Secrets"},
+        {RCO_POWER_EXEC, "run commands in pods"},
+        {RCO_POWER_MAKE_TOKENS, "make tokens of service accounts"},
         {RCO_POWER_GIVE_RIGHTS, "give themselves rights"},
     };
     rco_autobuf out = RCO_BUF_INIT;
@@ -104,21 +107,25 @@ static unsigned powers_of_role(const struct rco_view_roles *roles, const char *n
     return found;
 }
 
-/* Kubernetes' own components. Everybody who is logged in, or not even that, is never one of them. */
+/* Kubernetes' own components. Everybody who is logged in, or not even that, is never one of them.
+ */
 static bool is_system(const struct rco_view_subject *s)
 {
     if (rco_streq(s->kind, "ServiceAccount"))
         return rco_streq(s->ns, "kube-system");
-    if (rco_streq(s->name, "system:authenticated") || rco_streq(s->name, "system:unauthenticated") ||
-        rco_streq(s->name, "system:anonymous") || rco_str_has_prefix(s->name, "system:serviceaccount"))
+    if (rco_streq(s->name, "system:authenticated") ||
+        rco_streq(s->name, "system:unauthenticated") || rco_streq(s->name, "system:anonymous") ||
+        rco_str_has_prefix(s->name, "system:serviceaccount"))
         return false;
     return rco_str_has_prefix(s->name, "system:");
 }
 
-static struct rco_exposed *find(struct rco_exposed *items, size_t n, const struct rco_view_subject *s)
+static struct rco_exposed *find(struct rco_exposed *items, size_t n,
+                                const struct rco_view_subject *s)
 {
     for (size_t i = 0; i < n; i++)
-        if (rco_streq(items[i].kind, s->kind) && rco_streq(items[i].name, s->name) && rco_streq(items[i].ns, s->ns))
+        if (rco_streq(items[i].kind, s->kind) && rco_streq(items[i].name, s->name) &&
+            rco_streq(items[i].ns, s->ns))
             return &items[i];
     return NULL;
 }
@@ -130,12 +137,14 @@ struct search {
     size_t n, n_system;
 };
 
-static void add_bindings(struct search *s, const struct rco_view_bindings *bindings, const char *kind)
+static void add_bindings(struct search *s, const struct rco_view_bindings *bindings,
+                         const char *kind)
 {
     for (size_t i = 0; i < bindings->n_items; i++) {
         const struct rco_view_binding *b = &bindings->items[i];
         bool of_cluster = rco_streq(b->role.kind, "ClusterRole");
-        unsigned found = powers_of_role(of_cluster ? s->in->cluster_roles : s->in->roles, b->role.name);
+        unsigned found =
+            powers_of_role(of_cluster ? s->in->cluster_roles : s->in->roles, b->role.name);
 
         for (size_t k = 0; found && k < b->n_subjects; k++) {
             const struct rco_view_subject *subject = &b->subjects[k];
@@ -147,7 +156,8 @@ static void add_bindings(struct search *s, const struct rco_view_bindings *bindi
             }
             if (!e) {
                 e = &s->items[s->n++];
-                *e = (struct rco_exposed){.kind = subject->kind, .name = subject->name, .ns = subject->ns};
+                *e = (struct rco_exposed){
+                    .kind = subject->kind, .name = subject->name, .ns = subject->ns};
                 e->through = rco_arena_printf(s->a, "%s %s", kind, b->metadata.name);
             }
             e->powers |= found;
@@ -163,8 +173,8 @@ static int compare(const void *a, const void *b)
     return by_kind ? by_kind : strcmp(rco_str_or_empty(x->name), rco_str_or_empty(y->name));
 }
 
-void rco_exposure_find(const struct rco_exposure_input *in, struct rco_arena *a, struct rco_exposed **ret,
-                       size_t *ret_n, size_t *ret_n_system)
+void rco_exposure_find(const struct rco_exposure_input *in, struct rco_arena *a,
+                       struct rco_exposed **ret, size_t *ret_n, size_t *ret_n_system)
 {
     struct search s = {.in = in, .a = a};
     size_t most = 0;

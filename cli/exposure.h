@@ -1,5 +1,6 @@
-/* Who can act as an approver in a namespace without being one: whoever may create pods there, read its
- * Secrets, run commands in its pods, make tokens of its accounts, or give himself such rights. Pure. */
+/* Who can act as an approver in a namespace without being one: whoever may create pods there, read
+ * its Secrets, run commands in its pods, make tokens of its accounts, or give himself such rights.
+ * Pure. */
 #ifndef RCO_CLI_EXPOSURE_H
 #define RCO_CLI_EXPOSURE_H
 
@@ -16,9 +17,9 @@ enum rco_power {
 
 /* Everything RBAC says that concerns one namespace. */
 struct rco_exposure_input {
-    const struct rco_view_roles *roles;              /* of the namespace */
+    const struct rco_view_roles *roles; /* of the namespace */
     const struct rco_view_roles *cluster_roles;
-    const struct rco_view_bindings *bindings;        /* of the namespace */
+    const struct rco_view_bindings *bindings; /* of the namespace */
     const struct rco_view_bindings *cluster_bindings;
 };
 
@@ -28,10 +29,10 @@ struct rco_exposed {
     const char *through;          /* the first binding, "RoleBinding team" */
 };
 
-/* Fills an array in A, sorted by kind and name; subjects that belong to Kubernetes itself (system:...,
- * accounts of kube-system) are only counted. */
-void rco_exposure_find(const struct rco_exposure_input *in, struct rco_arena *a, struct rco_exposed **ret,
-                       size_t *ret_n, size_t *ret_n_system);
+/* Fills an array in A, sorted by kind and name; subjects that belong to Kubernetes itself
+ * (system:..., accounts of kube-system) are only counted. */
+void rco_exposure_find(const struct rco_exposure_input *in, struct rco_arena *a,
+                       struct rco_exposed **ret, size_t *ret_n, size_t *ret_n_system);
 /* Powers that a rule gives. */
 unsigned rco_exposure_of_rule(const struct rco_view_rule *rule);
 /* "create pods, read Secrets", in A. */

@@ -71,7 +71,8 @@ static uint32_t read_hex4(struct reader *r)
             r->broken = true;
             return 0;
         }
-        v = v << 4 | (uint32_t)(isdigit((unsigned char)*r->p) ? *r->p - '0' : (*r->p | 32) - 'a' + 10);
+        v = v << 4 |
+            (uint32_t)(isdigit((unsigned char)*r->p) ? *r->p - '0' : (*r->p | 32) - 'a' + 10);
         r->p++;
     }
     return v;
@@ -90,10 +91,12 @@ static void read_escape(struct reader *r, struct rco_buf *out)
     uint32_t point = c == 'u' ? read_hex4(r) : 0;
     if (c != 'u')
         r->broken = true;
-    if (point >= 0xd800 && point < 0xdc00 && r->end - r->p >= 6 && r->p[0] == '\\' && r->p[1] == 'u') {
+    if (point >= 0xd800 && point < 0xdc00 && r->end - r->p >= 6 && r->p[0] == '\\' &&
+        r->p[1] == 'u') {
         r->p += 2;
         uint32_t low = read_hex4(r);
-        point = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
+        point = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00)
+                                              : 0xfffd;
     } else if (point >= 0xd800 && point < 0xe000) {
         point = 0xfffd;
     }
@@ -169,7 +172,8 @@ static void new_line(struct rco_buf *out, unsigned spaces)
         rco_buf_addc(out, ' ');
 }
 
-/* Whether the member KEY of the object under PARENT is bookkeeping that people never want to see. */
+/* Whether the member KEY of the object under PARENT is bookkeeping that people never want to see.
+ */
 static bool is_noise(const char *parent, const char *key)
 {
     return rco_streq(parent, "metadata") && rco_streq(key, "managedFields");
@@ -259,7 +263,8 @@ static void json_value(struct reader *r, const char *key, unsigned indent, struc
 /* Whether S can stand in YAML without quotes and still be this very string. */
 static bool is_plain(const char *s)
 {
-    static const char *const words[] = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
+    static const char *const words[] = {"true", "false", "null", "yes", "no",
+                                        "on",   "off",   "y",    "n"};
     size_t n = strlen(s);
 
     if (!n || !(isalpha((unsigned char)s[0]) || s[0] == '_' || s[0] == '/'))
@@ -270,7 +275,8 @@ static bool is_plain(const char *s)
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
 
-        if (c < 0x20 || c >= 0x7f || (c == ':' && (s[i + 1] == ' ' || !s[i + 1])) || (c == ' ' && s[i + 1] == '#'))
+        if (c < 0x20 || c >= 0x7f || (c == ':' && (s[i + 1] == ' ' || !s[i + 1])) ||
+            (c == ' ' && s[i + 1] == '#'))
             return false;
     }
     return s[n - 1] != ' ';
@@ -284,7 +290,8 @@ static void yaml_string(const char *s, struct rco_buf *out)
         add_quoted(out, s);
 }
 
-static void yaml_value(struct reader *r, const char *key, unsigned indent, bool in_list, struct rco_buf *out);
+static void yaml_value(struct reader *r, const char *key, unsigned indent, bool in_list,
+                       struct rco_buf *out);
 
 /* Begins on the current line when IN_LIST (after "- "), else on a new one. */
 static void yaml_object(struct reader *r, const char *parent, unsigned indent, bool in_list,
@@ -333,7 +340,8 @@ static void yaml_array(struct reader *r, unsigned indent, bool in_list, struct r
 }
 
 /* KEY is that of the member whose value this is; INDENT that of the line it stands on. */
-static void yaml_value(struct reader *r, const char *key, unsigned indent, bool in_list, struct rco_buf *out)
+static void yaml_value(struct reader *r, const char *key, unsigned indent, bool in_list,
+                       struct rco_buf *out)
 {
     rco_autobuf text = RCO_BUF_INIT;
 
@@ -363,7 +371,8 @@ static int finish(struct reader *r, const char *text, size_t old_len, struct rco
     skip_space(r);
     if (r->broken || r->p != r->end) {
         out->len = old_len;
-        return rco_error_set(err, RCO_EINVALID, "the answer is not JSON (at byte %zu)", (size_t)(r->p - text));
+        return rco_error_set(err, RCO_EINVALID, "the answer is not JSON (at byte %zu)",
+                             (size_t)(r->p - text));
     }
     rco_buf_addc(out, '\n');
     return 0;

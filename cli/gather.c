@@ -19,8 +19,8 @@ struct rco_render rco_gather_render(const struct rco_cli *cli)
 }
 
 /* A neighbour: NULL when it is missing, forbidden or unreadable. */
-static const void *try_get(struct rco_cli *cli, enum rco_kind kind, const char *ns, const char *name,
-                           bool *ret_missing)
+static const void *try_get(struct rco_cli *cli, enum rco_kind kind, const char *ns,
+                           const char *name, bool *ret_missing)
 {
     struct rco_error err = RCO_ERROR_INIT;
     struct rco_api_item item;
@@ -44,8 +44,8 @@ static int compare_newest(const void *a, const void *b)
     return strcmp(y->name, x->name);
 }
 
-static int list_runs(struct rco_cli *cli, const char *ns, const char *spec, struct rco_api_list *out,
-                     struct rco_error *err)
+static int list_runs(struct rco_cli *cli, const char *ns, const char *spec,
+                     struct rco_api_list *out, struct rco_error *err)
 {
     rco_autofree char *selector = rco_asprintf("%s=%s", RCO_LABEL_SPECIFICATION, spec);
     struct rco_api_query query = {.kind = RCO_KIND_RUN, .ns = ns, .label_selector = selector};
@@ -59,15 +59,18 @@ static int list_runs(struct rco_cli *cli, const char *ns, const char *spec, stru
 
 void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
 {
-    rco_autofree char *selector = rco_asprintf("%s=%s", RCO_LABEL_RUN_UID, rco_str_or_empty(f->run->metadata.uid));
-    struct rco_api_query query = {.kind = RCO_KIND_POD, .ns = f->run->metadata.ns, .label_selector = selector};
+    rco_autofree char *selector =
+        rco_asprintf("%s=%s", RCO_LABEL_RUN_UID, rco_str_or_empty(f->run->metadata.uid));
+    struct rco_api_query query = {
+        .kind = RCO_KIND_POD, .ns = f->run->metadata.ns, .label_selector = selector};
     const char *phase = f->run->status.state == RCO_RUN_STATE_APPLYING ? "apply" : "plan";
     struct rco_error ignored = RCO_ERROR_INIT;
     rco_autoapilist list = {0};
     const struct rco_pod **pods;
 
     f->n_pods = 0;
-    if (rco_run_state_is_final(f->run->status.state) || rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)
+    if (rco_run_state_is_final(f->run->status.state) ||
+        rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)
         return;
     pods = rco_arena_array(&cli->arena, list.n + 1, sizeof(*pods));
     for (size_t i = 0; i < list.n; i++) {
@@ -88,7 +91,8 @@ static void gather_runs(struct rco_cli *cli, struct rco_facts *f)
         f->run = try_get(cli, RCO_KIND_RUN, ns, s->current_run_ref.name, NULL);
     if (s->has_last_run)
         f->last = try_get(cli, RCO_KIND_RUN, ns, s->last_run.name, NULL);
-    if (s->has_applied_run_ref && s->has_last_run && rco_streq(s->applied_run_ref.name, s->last_run.name))
+    if (s->has_applied_run_ref && s->has_last_run &&
+        rco_streq(s->applied_run_ref.name, s->last_run.name))
         f->applied = f->last;
     else if (s->has_applied_run_ref)
         f->applied = try_get(cli, RCO_KIND_RUN, ns, s->applied_run_ref.name, NULL);
@@ -125,7 +129,8 @@ int rco_gather_env(struct rco_cli *cli, const char *ns, const char *name, struct
 }
 
 /* A specification's name where a run's was meant is the likeliest slip. */
-static int explain_wrong_kind(struct rco_cli *cli, const char *ns, const char *name, struct rco_error *err)
+static int explain_wrong_kind(struct rco_cli *cli, const char *ns, const char *name,
+                              struct rco_error *err)
 {
     struct rco_error ignored = RCO_ERROR_INIT;
     rco_autoapilist runs = {0};
@@ -133,11 +138,13 @@ static int explain_wrong_kind(struct rco_cli *cli, const char *ns, const char *n
     if (err->code != RCO_ENOTFOUND || !try_get(cli, RCO_KIND_DEPSPEC, ns, name, NULL))
         return -1;
     if (list_runs(cli, ns, name, &runs, &ignored) < 0 || !runs.n)
-        return rco_error_set(err, RCO_ENOTFOUND, "\"%s\" is a DeploymentSpecification, and it has no run yet", name);
-    return rco_error_set(err, RCO_ENOTFOUND,
-                         "there is no run \"%s\"; that is a DeploymentSpecification, and its newest run is %s "
-                         "(--spec %s takes it)",
-                         name, ((struct rco_meta *)runs.items[0].object)->name, name);
+        return rco_error_set(err, RCO_ENOTFOUND,
+                             "\"%s\" is a DeploymentSpecification, and it has no run yet", name);
+    return rco_error_set(
+        err, RCO_ENOTFOUND,
+        "there is no run \"%s\"; that is a DeploymentSpecification, and its newest run is %s "
+        "(--spec %s takes it)",
+        name, ((struct rco_meta *)runs.items[0].object)->name, name);
 }
 
 int rco_gather_run(struct rco_cli *cli, const char *ns, const char *name, struct rco_facts *out,
@@ -167,15 +174,18 @@ int rco_gather_named_run(struct rco_cli *cli, const char **ret_name, struct rco_
         *ret_name = slash ? slash + 1 : opt->args[0];
         return 0;
     }
-    if (rco_gather_spec(cli, cli->ns, opt->spec, &f, err) < 0 || list_runs(cli, cli->ns, opt->spec, &runs, err) < 0)
+    if (rco_gather_spec(cli, cli->ns, opt->spec, &f, err) < 0 ||
+        list_runs(cli, cli->ns, opt->spec, &runs, err) < 0)
         return -1;
     if (f.run)
         *ret_name = f.run->metadata.name;
     else if (runs.n)
         *ret_name = ((struct rco_meta *)runs.items[0].object)->name;
     else
-        return rco_error_set(err, RCO_ENOTFOUND, "DeploymentSpecification %s has no run yet; 'kubectl runtimecloud why %s%s' says why",
-                             opt->spec, opt->spec, cli->flags);
+        return rco_error_set(
+            err, RCO_ENOTFOUND,
+            "DeploymentSpecification %s has no run yet; 'kubectl runtimecloud why %s%s' says why",
+            opt->spec, opt->spec, cli->flags);
     return 0;
 }
 
@@ -193,7 +203,8 @@ static const struct rco_env *find_env(const struct rco_api_list *envs, const str
     for (size_t i = 0; i < envs->n; i++) {
         const struct rco_env *e = envs->items[i].object;
 
-        if (rco_streq(e->metadata.name, s->spec.environment_id) && rco_streq(e->metadata.ns, s->metadata.ns))
+        if (rco_streq(e->metadata.name, s->spec.environment_id) &&
+            rco_streq(e->metadata.ns, s->metadata.ns))
             return e;
     }
     return NULL;
@@ -222,9 +233,11 @@ int rco_gather_specs(struct rco_cli *cli, const char *ns, const char *environmen
             continue;
         *f = (struct rco_facts){.now = rco_cli_now(), .spec = s, .env = find_env(&envs, s)};
         f->env_missing = envs_known && !f->env;
-        f->flags = cli->opt->all_namespaces ? rco_cli_flags(&cli->arena, cli->opt, s->metadata.ns) : cli->flags;
+        f->flags = cli->opt->all_namespaces ? rco_cli_flags(&cli->arena, cli->opt, s->metadata.ns)
+                                            : cli->flags;
         if (s->status.has_current_run_ref && read++ < MAX_CURRENT_RUNS)
-            f->run = try_get(cli, RCO_KIND_RUN, s->metadata.ns, s->status.current_run_ref.name, NULL);
+            f->run =
+                try_get(cli, RCO_KIND_RUN, s->metadata.ns, s->status.current_run_ref.name, NULL);
         rco_explain_spec(f, &cli->arena, &rows[n++].explanation);
     }
     if (n)

@@ -45,7 +45,8 @@ static int load_pem(const char *text, const char *file, const char *what, struct
     if (rco_file_read(file, RCO_KUBE_PEM_MAX, out, err) < 0)
         return rco_error_wrap(err, "%s of the kubeconfig", what);
     if (!out->len)
-        return rco_error_set(err, RCO_EINVALID, "%s of the kubeconfig: file %s is empty", what, file);
+        return rco_error_set(err, RCO_EINVALID, "%s of the kubeconfig: file %s is empty", what,
+                             file);
     return 0;
 }
 
@@ -98,8 +99,8 @@ static int load_credentials(struct rco_cli_http *h, struct rco_error *err)
     return c->exec ? run_plugin(h, err) : 0;
 }
 
-/* With tls-server-name the URL carries that name, so that SNI and the check of the certificate use it,
- * and the connection still goes to the real address. */
+/* With tls-server-name the URL carries that name, so that SNI and the check of the certificate use
+ * it, and the connection still goes to the real address. */
 static int set_server(struct rco_cli_http *h, struct rco_error *err)
 {
     const struct rco_kube_config *c = h->config;
@@ -110,7 +111,8 @@ static int set_server(struct rco_cli_http *h, struct rco_error *err)
     if (!url || curl_url_set(url, CURLUPART_URL, c->server, 0) != CURLUE_OK ||
         curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
         curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) != CURLUE_OK) {
-        rc = rco_error_set(err, RCO_EINVALID, "%s: server \"%s\" is not a URL", c->source, c->server);
+        rc = rco_error_set(err, RCO_EINVALID, "%s: server \"%s\" is not a URL", c->source,
+                           c->server);
     } else if (!rco_str_empty(c->tls_server_name)) {
         rco_autofree char *to = rco_asprintf("%s:%s:%s:%s", c->tls_server_name, port, host, port);
 
@@ -118,8 +120,8 @@ static int set_server(struct rco_cli_http *h, struct rco_error *err)
         h->host_header = rco_asprintf("Host: %s:%s", host, port);
         if (curl_url_set(url, CURLUPART_HOST, c->tls_server_name, 0) != CURLUE_OK ||
             curl_url_get(url, CURLUPART_URL, &text, 0) != CURLUE_OK)
-            rc = rco_error_set(err, RCO_EINVALID, "%s: tls-server-name \"%s\" is not a host name", c->source,
-                               c->tls_server_name);
+            rc = rco_error_set(err, RCO_EINVALID, "%s: tls-server-name \"%s\" is not a host name",
+                               c->source, c->tls_server_name);
         else
             h->base = rco_strdup(text);
     } else {
@@ -194,7 +196,9 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
         return size * n;
     }
     if (!t->stream)
-        return rco_buf_add_capped(t->body, bytes, size * n, RCO_CLI_BODY_MAX, t->err) < 0 ? 0 : size * n;
+        return rco_buf_add_capped(t->body, bytes, size * n, RCO_CLI_BODY_MAX, t->err) < 0
+                   ? 0
+                   : size * n;
     rc = t->stream->sink(t->stream->ctx, bytes, size * n, t->err);
     t->stopped = rc != 0;
     return rc ? 0 : size * n;
@@ -210,7 +214,8 @@ static void set_blob(CURL *curl, CURLoption option, struct rco_buf *pem)
 
 static struct curl_slist *set_headers(struct rco_cli_http *h, const struct rco_cli_request *r)
 {
-    rco_autofree char *accept = rco_asprintf("Accept: %s", r->accept ? r->accept : "application/json");
+    rco_autofree char *accept =
+        rco_asprintf("Accept: %s", r->accept ? r->accept : "application/json");
     struct curl_slist *headers = curl_slist_append(NULL, accept);
 
     headers = curl_slist_append(headers, "User-Agent: kubectl-runtimecloud/" RCO_VERSION);
@@ -274,7 +279,8 @@ static void set_transfer(struct transfer *t, const struct rco_cli_request *r, co
 }
 
 /* What a transfer that never got an answer means. */
-static int explain_curl(const struct transfer *t, CURLcode code, const char *what, struct rco_error *err)
+static int explain_curl(const struct transfer *t, CURLcode code, const char *what,
+                        struct rco_error *err)
 {
     const struct rco_kube_config *c = t->h->config;
     const char *detail = *t->h->curl_error ? t->h->curl_error : curl_easy_strerror(code);
@@ -282,21 +288,27 @@ static int explain_curl(const struct transfer *t, CURLcode code, const char *wha
     switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
         if (t->stream)
-            return rco_error_set(err, t->stream->silence_s ? RCO_EUNAVAILABLE : RCO_ETIMEOUT, "%s: %s", what, detail);
-        return rco_error_set(err, RCO_ETIMEOUT, "%s: the API server %s (from %s) does not answer: %s", what, c->server,
+            return rco_error_set(err, t->stream->silence_s ? RCO_EUNAVAILABLE : RCO_ETIMEOUT,
+                                 "%s: %s", what, detail);
+        return rco_error_set(err, RCO_ETIMEOUT,
+                             "%s: the API server %s (from %s) does not answer: %s", what, c->server,
                              c->source, detail);
     case CURLE_PEER_FAILED_VERIFICATION:
-        return rco_error_set(err, RCO_EUNAVAILABLE,
-                             "%s: the certificate of %s is not one that certificate-authority of %s vouches for: %s", what,
-                             c->server, c->source, detail);
+        return rco_error_set(
+            err, RCO_EUNAVAILABLE,
+            "%s: the certificate of %s is not one that certificate-authority of %s vouches for: %s",
+            what, c->server, c->source, detail);
     case CURLE_SSL_CERTPROBLEM:
-        return rco_error_set(err, RCO_EINVALID, "%s: client-certificate or client-key of %s cannot be used: %s", what,
+        return rco_error_set(err, RCO_EINVALID,
+                             "%s: client-certificate or client-key of %s cannot be used: %s", what,
                              c->source, detail);
     case CURLE_SSL_CACERT_BADFILE:
-        return rco_error_set(err, RCO_EINVALID, "%s: certificate-authority of %s cannot be used: %s", what, c->source,
+        return rco_error_set(err, RCO_EINVALID,
+                             "%s: certificate-authority of %s cannot be used: %s", what, c->source,
                              detail);
     default:
-        return rco_error_set(err, RCO_EUNAVAILABLE, "%s: the API server %s (from %s) cannot be reached: %s", what,
+        return rco_error_set(err, RCO_EUNAVAILABLE,
+                             "%s: the API server %s (from %s) cannot be reached: %s", what,
                              c->server, c->source, detail);
     }
 }
@@ -346,7 +358,8 @@ static bool wait_for_retry(struct rco_cli_http *h, const struct rco_cli_request 
 
     if (attempt == 0 && err->http_status == 401 && h->config->exec)
         return run_plugin(h, &ignored) == 0;
-    if (!rco_streq(r->method, "GET") || attempt + 1 >= RCO_CLI_ATTEMPTS || ms > RCO_CLI_RETRY_MAX_MS)
+    if (!rco_streq(r->method, "GET") || attempt + 1 >= RCO_CLI_ATTEMPTS ||
+        ms > RCO_CLI_RETRY_MAX_MS)
         return false;
     if (err->http_status != 429 && err->http_status != 503)
         return false;
@@ -354,8 +367,8 @@ static bool wait_for_retry(struct rco_cli_http *h, const struct rco_cli_request 
     return true;
 }
 
-int rco_cli_http_do(struct rco_cli_http *h, const struct rco_cli_request *request, struct rco_buf *out,
-                    struct rco_error *err)
+int rco_cli_http_do(struct rco_cli_http *h, const struct rco_cli_request *request,
+                    struct rco_buf *out, struct rco_error *err)
 {
     size_t old_len = out->len;
 
@@ -372,14 +385,16 @@ int rco_cli_http_do(struct rco_cli_http *h, const struct rco_cli_request *reques
     }
 }
 
-int rco_cli_http_stream(struct rco_cli_http *h, const struct rco_cli_stream *stream, struct rco_error *err)
+int rco_cli_http_stream(struct rco_cli_http *h, const struct rco_cli_stream *stream,
+                        struct rco_error *err)
 {
     for (int attempt = 0;; attempt++) {
         struct transfer t = {.h = h, .stream = stream};
         int rc = perform(&t, &stream->request, err);
 
         rco_buf_release(&t.refusal);
-        /* Only an answer that was refused as a whole may be asked for again: nothing was streamed. */
+        /* Only an answer that was refused as a whole may be asked for again: nothing was streamed.
+         */
         if (rc == 0 || !err->http_status || !wait_for_retry(h, &stream->request, attempt, err))
             return rc;
     }

@@ -12,32 +12,34 @@
 #define RCO_CLI_ERROR_BODY_MAX (64 * 1024)
 #define RCO_CLI_CONNECT_TIMEOUT_MS 10000
 #define RCO_CLI_REQUEST_TIMEOUT_MS 60000
-#define RCO_CLI_ATTEMPTS 4               /* of a request that the server asks to repeat (429, 503) */
+#define RCO_CLI_ATTEMPTS 4 /* of a request that the server asks to repeat (429, 503) */
 #define RCO_CLI_RETRY_MAX_MS 5000
 
 struct rco_cli_http;
 
-/* CONFIG is borrowed and must outlive the client; files it names are read now, a credential plugin runs
- * now (with ENVIRON). Errors name file or field. */
+/* CONFIG is borrowed and must outlive the client; files it names are read now, a credential plugin
+ * runs now (with ENVIRON). Errors name file or field. */
 struct rco_cli_http *rco_cli_http_new(const struct rco_kube_config *config, char *const *environ,
                                       struct rco_error *err);
 void rco_cli_http_free(struct rco_cli_http *h);
 
 struct rco_cli_request {
-    const char *method;  /* "GET", "POST" */
-    const char *path;    /* absolute, escaped */
-    const char *accept;  /* NULL = application/json */
-    const char *body;    /* JSON or NULL */
+    const char *method; /* "GET", "POST" */
+    const char *path;   /* absolute, escaped */
+    const char *accept; /* NULL = application/json */
+    const char *body;   /* JSON or NULL */
     size_t body_len;
-    const char *what;    /* what is being done, for messages: "list provisioningruns" */
+    const char *what; /* what is being done, for messages: "list provisioningruns" */
 };
 
-/* Makes the request; GETs are repeated while the server asks for it. Appends the body of a 2xx answer to
- * OUT. Any other answer is an error as of rco_status_map; one that never came names the server. */
+/* Makes the request; GETs are repeated while the server asks for it. Appends the body of a 2xx
+ * answer to OUT. Any other answer is an error as of rco_status_map; one that never came names the
+ * server. */
 RCO_MUST_CHECK int rco_cli_http_do(struct rco_cli_http *h, const struct rco_cli_request *request,
                                    struct rco_buf *out, struct rco_error *err);
 
-/* Gets bytes as they come; return -1 with ERR set to stop, or RCO_CLI_STOP to stop without an error. */
+/* Gets bytes as they come; return -1 with ERR set to stop, or RCO_CLI_STOP to stop without an
+ * error. */
 typedef int (*rco_cli_sink)(void *ctx, const char *bytes, size_t n, struct rco_error *err);
 #define RCO_CLI_STOP 1
 

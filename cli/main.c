@@ -14,9 +14,12 @@ static const struct rco_verb *const verbs[] = {
 };
 
 static const char *const examples[] = {
-    "is everything applied, and if not, why?", "status",
-    "what waits for whom?",                    "why shop",
-    "follow the newest run",                   "run watch --spec shop",
+    "is everything applied, and if not, why?",
+    "status",
+    "what waits for whom?",
+    "why shop",
+    "follow the newest run",
+    "run watch --spec shop",
     NULL,
 };
 
@@ -24,7 +27,8 @@ static const struct rco_verb root = {
     .name = "runtimecloud",
     .args = "",
     .summary = "",
-    .description = "Shows what the Runtime Cloud operator does: specifications, runs, and what they wait for.",
+    .description =
+        "Shows what the Runtime Cloud operator does: specifications, runs, and what they wait for.",
     .examples = examples,
     .verbs = verbs,
 };

@@ -10,8 +10,9 @@
 
 #define MAX_FLAGS 32
 
-const char *const rco_option_state_words[] = {"Pending", "Planning", "Planned",  "AwaitingApproval", "Applying",
-                                              "Applied", "Failed",   "Rejected", "Cancelled",        NULL};
+const char *const rco_option_state_words[] = {
+    "Pending", "Planning", "Planned",  "AwaitingApproval", "Applying",
+    "Applied", "Failed",   "Rejected", "Cancelled",        NULL};
 const char *const rco_option_output_words[] = {"table", "wide", "json", "yaml", NULL};
 const char *const rco_option_phase_words[] = {"newest", "plan", "apply", NULL};
 
@@ -20,12 +21,14 @@ const char *const rco_option_phase_words[] = {"newest", "plan", "apply", NULL};
 static const struct rco_option common_options[] = {
     {"kubeconfig", 0, RCO_OPTION_TEXT, AT(kubeconfig), "FILE",
      "kubeconfig file (default: $KUBECONFIG, then ~/.kube/config)", NULL},
-    {"context", 0, RCO_OPTION_TEXT, AT(context), "NAME", "context in the kubeconfig (default: its current one)",
-     NULL},
-    {"namespace", 'n', RCO_OPTION_NAME, AT(ns), "NAMESPACE", "namespace (default: that of the context)", NULL},
-    {"output", 'o', RCO_OPTION_WORD, AT(output), "FORMAT", "table, wide, json or yaml (default: table)",
-     rco_option_output_words},
-    {"no-color", 0, RCO_OPTION_FLAG, AT(no_color), NULL, "no colours, also where the terminal has them", NULL},
+    {"context", 0, RCO_OPTION_TEXT, AT(context), "NAME",
+     "context in the kubeconfig (default: its current one)", NULL},
+    {"namespace", 'n', RCO_OPTION_NAME, AT(ns), "NAMESPACE",
+     "namespace (default: that of the context)", NULL},
+    {"output", 'o', RCO_OPTION_WORD, AT(output), "FORMAT",
+     "table, wide, json or yaml (default: table)", rco_option_output_words},
+    {"no-color", 0, RCO_OPTION_FLAG, AT(no_color), NULL,
+     "no colours, also where the terminal has them", NULL},
     {"help", 'h', RCO_OPTION_FLAG, AT(help), NULL, "this help", NULL},
 };
 
@@ -68,8 +71,8 @@ static int unknown_flag(const struct rco_parsed *p, const char *flag, struct rco
         names[i] = flags[i]->name;
     near = bare[0] == '-' && bare[1] == '-' ? rco_text_nearest(bare + 2, names, n) : NULL;
     if (near)
-        return rco_error_set(err, RCO_EINVALID, "unknown flag %.80s for \"%s\"; did you mean --%s?", bare,
-                             p->path, near);
+        return rco_error_set(err, RCO_EINVALID, "unknown flag %.80s for \"%s\"; did you mean --%s?",
+                             bare, p->path, near);
     return rco_error_set(err, RCO_EINVALID, "unknown flag %.80s for \"%s\"", bare, p->path);
 }
 
@@ -100,13 +103,15 @@ static int bad_word(const struct rco_option *o, const char *value, size_t n, str
         n_words++;
     near = rco_text_nearest(word, o->words, n_words);
     if (near)
-        return rco_error_set(err, RCO_EINVALID, "\"%.80s\" is not a value of --%s; did you mean %s? (one of: %s)",
+        return rco_error_set(err, RCO_EINVALID,
+                             "\"%.80s\" is not a value of --%s; did you mean %s? (one of: %s)",
                              word, o->name, near, rco_buf_str(&list));
-    return rco_error_set(err, RCO_EINVALID, "\"%.80s\" is not a value of --%s (one of: %s)", word, o->name,
-                         rco_buf_str(&list));
+    return rco_error_set(err, RCO_EINVALID, "\"%.80s\" is not a value of --%s (one of: %s)", word,
+                         o->name, rco_buf_str(&list));
 }
 
-static int set_words(const struct rco_option *o, const char *value, uint64_t *set, struct rco_error *err)
+static int set_words(const struct rco_option *o, const char *value, uint64_t *set,
+                     struct rco_error *err)
 {
     while (true) {
         size_t n = strcspn(value, ",");
@@ -133,10 +138,11 @@ static int set_value(const struct rco_option *o, const char *value, struct rco_o
         return 0;
     case RCO_OPTION_NAME:
         if (!rco_is_dns_subdomain(value))
-            return rco_error_set(err, RCO_EINVALID,
-                                 "\"%.80s\" cannot be the value of --%s: names have lower-case letters, "
-                                 "digits, '-' and '.'",
-                                 value, o->name);
+            return rco_error_set(
+                err, RCO_EINVALID,
+                "\"%.80s\" cannot be the value of --%s: names have lower-case letters, "
+                "digits, '-' and '.'",
+                value, o->name);
         *(const char **)at = value;
         return 0;
     case RCO_OPTION_TEXT:
@@ -154,15 +160,16 @@ static int set_value(const struct rco_option *o, const char *value, struct rco_o
         return set_words(o, value, (uint64_t *)at, err);
     case RCO_OPTION_DURATION:
         if (rco_duration_parse(value, (int64_t *)at, err) < 0)
-            return rco_error_wrap(err, "\"%.40s\" is not a value of --%s (like 90s or 10m)", value, o->name);
+            return rco_error_wrap(err, "\"%.40s\" is not a value of --%s (like 90s or 10m)", value,
+                                  o->name);
         return 0;
     }
     return 0;
 }
 
 /* Takes the value of O: INLINE_VALUE when it stood in the same word, else the next word. */
-static int take_value(const struct rco_option *o, const char *inline_value, int argc, char **argv, int *i,
-                      struct rco_options *options, struct rco_error *err)
+static int take_value(const struct rco_option *o, const char *inline_value, int argc, char **argv,
+                      int *i, struct rco_options *options, struct rco_error *err)
 {
     if (o->type == RCO_OPTION_FLAG) {
         if (inline_value && !rco_streq(inline_value, "true") && !rco_streq(inline_value, "false"))
@@ -172,7 +179,8 @@ static int take_value(const struct rco_option *o, const char *inline_value, int 
         return 0;
     }
     if (!inline_value && *i + 1 >= argc)
-        return rco_error_set(err, RCO_EINVALID, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+        return rco_error_set(err, RCO_EINVALID, "--%s needs a value: --%s %s", o->name, o->name,
+                             o->value);
     return set_value(o, inline_value ? inline_value : argv[++*i], options, err);
 }
 
@@ -219,11 +227,13 @@ static int unknown_verb(const struct rco_parsed *p, const char *word, struct rco
         names[n] = p->verb->verbs[n]->name;
     near = rco_text_nearest(word, names, n);
     if (near)
-        return rco_error_set(err, RCO_EINVALID, "unknown command \"%.80s\"; did you mean \"%s %s\"?", word,
-                             p->path, near);
+        return rco_error_set(err, RCO_EINVALID,
+                             "unknown command \"%.80s\"; did you mean \"%s %s\"?", word, p->path,
+                             near);
     for (size_t i = 0; i < n; i++)
         rco_buf_addf(&list, "%s%s", i ? ", " : "", names[i]);
-    return rco_error_set(err, RCO_EINVALID, "unknown command \"%.80s\" (one of: %s)", word, rco_buf_str(&list));
+    return rco_error_set(err, RCO_EINVALID, "unknown command \"%.80s\" (one of: %s)", word,
+                         rco_buf_str(&list));
 }
 
 static int parse_word(struct rco_parsed *p, const char *word, struct rco_error *err)
@@ -334,5 +344,6 @@ void rco_options_help(const struct rco_parsed *parsed, struct rco_buf *out)
     for (size_t i = 0; i < n; i++)
         add_flag(flags[i], out);
     if (v->verbs)
-        rco_buf_addf(out, "\n'%s COMMAND -h' shows the flags and examples of a command.\n", parsed->path);
+        rco_buf_addf(out, "\n'%s COMMAND -h' shows the flags and examples of a command.\n",
+                     parsed->path);
 }

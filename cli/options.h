@@ -38,19 +38,19 @@ extern const char *const rco_option_output_words[];
 extern const char *const rco_option_phase_words[];
 
 enum rco_option_type {
-    RCO_OPTION_FLAG,      /* bool */
-    RCO_OPTION_TEXT,      /* const char * */
-    RCO_OPTION_NAME,      /* const char *, must be a Kubernetes name */
-    RCO_OPTION_WORD,      /* int: index in words */
-    RCO_OPTION_WORD_SET,  /* uint64_t: comma-separated words, bit by index */
-    RCO_OPTION_DURATION   /* int64_t, nanoseconds */
+    RCO_OPTION_FLAG,     /* bool */
+    RCO_OPTION_TEXT,     /* const char * */
+    RCO_OPTION_NAME,     /* const char *, must be a Kubernetes name */
+    RCO_OPTION_WORD,     /* int: index in words */
+    RCO_OPTION_WORD_SET, /* uint64_t: comma-separated words, bit by index */
+    RCO_OPTION_DURATION  /* int64_t, nanoseconds */
 };
 
 struct rco_option {
     const char *name; /* without the dashes */
     char letter;      /* 0 = none */
     enum rco_option_type type;
-    size_t offset; /* in struct rco_options */
+    size_t offset;     /* in struct rco_options */
     const char *value; /* how the value is named in help; NULL for flags */
     const char *help;
     const char *const *words;
@@ -64,7 +64,8 @@ struct rco_verb {
     const char *args; /* "[NAME]", for the usage line */
     const char *summary;
     const char *description;
-    const char *const *examples; /* alternating: what it is for, the command after the program's name */
+    const char *const
+        *examples; /* alternating: what it is for, the command after the program's name */
     const struct rco_option *options;
     size_t n_options;
     size_t min_args, max_args;
@@ -80,8 +81,8 @@ struct rco_parsed {
     struct rco_options options;
 };
 
-/* Parses ARGV[1..ARGC) below ROOT. On a usage error ERR says what is wrong and what was probably meant,
- * and OUT->verb is the verb whose usage helps. */
+/* Parses ARGV[1..ARGC) below ROOT. On a usage error ERR says what is wrong and what was probably
+ * meant, and OUT->verb is the verb whose usage helps. */
 RCO_MUST_CHECK int rco_options_parse(const struct rco_verb *root, int argc, char **argv,
                                      struct rco_parsed *out, struct rco_error *err);
 

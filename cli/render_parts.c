@@ -21,7 +21,9 @@ void rco_render_field(struct rco_buf *out, const char *label, const char *text)
 
 enum rco_ink rco_render_ink(enum rco_health health)
 {
-    return health == RCO_HEALTH_FINE ? RCO_INK_GOOD : health == RCO_HEALTH_BAD ? RCO_INK_BAD : RCO_INK_BUSY;
+    return health == RCO_HEALTH_FINE  ? RCO_INK_GOOD
+           : health == RCO_HEALTH_BAD ? RCO_INK_BAD
+                                      : RCO_INK_BUSY;
 }
 
 enum rco_ink rco_render_state_ink(enum rco_run_state state)
@@ -39,7 +41,8 @@ enum rco_ink rco_render_state_ink(enum rco_run_state state)
     }
 }
 
-void rco_render_health(const struct rco_style *s, const struct rco_explanation *x, struct rco_buf *out)
+void rco_render_health(const struct rco_style *s, const struct rco_explanation *x,
+                       struct rco_buf *out)
 {
     static const char *const glyphs[] = {[RCO_HEALTH_FINE] = "\u2714 ",
                                          [RCO_HEALTH_BUSY] = "\u25ba ",
@@ -51,7 +54,8 @@ void rco_render_health(const struct rco_style *s, const struct rco_explanation *
     rco_text_ink(out, s, rco_render_ink(x->health), rco_buf_str(&text));
 }
 
-void rco_render_reasons(const struct rco_style *s, const struct rco_explanation *x, struct rco_buf *out)
+void rco_render_reasons(const struct rco_style *s, const struct rco_explanation *x,
+                        struct rco_buf *out)
 {
     for (size_t i = 0; i < x->n_why; i++) {
         rco_text_ink(out, s, RCO_INK_BOLD, i ? "     " : "Why: ");
@@ -92,7 +96,8 @@ void rco_render_json_begin(struct rco_json_writer *w, const char *kind, struct r
     rco_json_kv_string(w, "kind", kind);
 }
 
-static void json_strings(struct rco_json_writer *w, const char *key, const char *const *items, size_t n)
+static void json_strings(struct rco_json_writer *w, const char *key, const char *const *items,
+                         size_t n)
 {
     rco_json_kv_array(w, key);
     for (size_t i = 0; i < n; i++)

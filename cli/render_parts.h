@@ -2,8 +2,8 @@
 #ifndef RCO_CLI_RENDER_PARTS_H
 #define RCO_CLI_RENDER_PARTS_H
 
-#include "json/writer.h"
 #include "render.h"
+#include "json/writer.h"
 
 #define RCO_RENDER_LABEL_WIDTH 12
 
@@ -12,11 +12,13 @@ void rco_render_label(struct rco_buf *out, const char *label);
 /* A whole line: label and cleaned text. NULL or "" text writes nothing. */
 void rco_render_field(struct rco_buf *out, const char *label, const char *text);
 /* Glyph of a health (only where the terminal has glyphs) and the word, in its colour. */
-void rco_render_health(const struct rco_style *s, const struct rco_explanation *x, struct rco_buf *out);
+void rco_render_health(const struct rco_style *s, const struct rco_explanation *x,
+                       struct rco_buf *out);
 enum rco_ink rco_render_ink(enum rco_health health);
 enum rco_ink rco_render_state_ink(enum rco_run_state state);
 /* "Why:", "Who:" and "Next:" lines, those that there are. */
-void rco_render_reasons(const struct rco_style *s, const struct rco_explanation *x, struct rco_buf *out);
+void rco_render_reasons(const struct rco_style *s, const struct rco_explanation *x,
+                        struct rco_buf *out);
 /* "+2 ~1 -0 +-3": counts of a plan or apply. */
 void rco_render_counts(const struct rco_style *s, int64_t adds, int64_t changes, int64_t deletes,
                        int64_t replaces, struct rco_buf *out);

@@ -11,7 +11,8 @@
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-static void duration_cell(struct rco_table *t, const struct rco_render *r, const struct rco_run *run)
+static void duration_cell(struct rco_table *t, const struct rco_render *r,
+                          const struct rco_run *run)
 {
     rco_autobuf text = RCO_BUF_INIT;
     rco_wall end = run->status.completed_at;
@@ -34,7 +35,8 @@ static void run_cells(const struct rco_render *r, struct rco_table *t, const str
     rco_table_cell(t, run->spec.specification_ref.name);
     rco_table_cell_int(t, run->spec.has_specification_version, run->spec.specification_version);
     rco_table_cell(t, rco_run_kind_name(run->spec.kind));
-    rco_table_cell_ink(t, r->style, rco_render_state_ink(run->status.state), rco_run_state_name(run->status.state));
+    rco_table_cell_ink(t, r->style, rco_render_state_ink(run->status.state),
+                       rco_run_state_name(run->status.state));
     rco_table_cell_int(t, planned, p->adds);
     rco_table_cell_int(t, planned, p->changes);
     rco_table_cell_int(t, planned, p->deletes);
@@ -49,10 +51,12 @@ static void run_cells(const struct rco_render *r, struct rco_table *t, const str
     rco_table_cell(t, rco_buf_str(&commit));
     rco_table_cell(t, rco_buf_str(&digest));
     duration_cell(t, r, run);
-    rco_table_cell(t, run->status.has_failure ? rco_failure_class_name(run->status.failure.class) : run->status.reason);
+    rco_table_cell(t, run->status.has_failure ? rco_failure_class_name(run->status.failure.class)
+                                              : run->status.reason);
 }
 
-void rco_render_runs(const struct rco_render *r, const struct rco_run *const *runs, size_t n, struct rco_buf *out)
+void rco_render_runs(const struct rco_render *r, const struct rco_run *const *runs, size_t n,
+                     struct rco_buf *out)
 {
     static const char *const headers[] = {"NAME", "SPEC",   "VERSION", "KIND",    "STATE",
                                           "ADD",  "CHANGE", "DELETE",  "REPLACE", "AGE"};
@@ -101,19 +105,21 @@ static size_t collect_moments(const struct rco_run *run, struct rco_arena *a, st
     add_moment(m, &n, run->metadata.creation, "created");
     add_moment(m, &n, s->started_at, "taken up");
     if (s->has_plan_receipt) {
-        rco_render_counts(&plain, s->plan_receipt.adds, s->plan_receipt.changes, s->plan_receipt.deletes,
-                          s->plan_receipt.replaces, &counts);
+        rco_render_counts(&plain, s->plan_receipt.adds, s->plan_receipt.changes,
+                          s->plan_receipt.deletes, s->plan_receipt.replaces, &counts);
         add_moment(m, &n, s->plan_receipt.planned_at,
                    rco_arena_printf(a, "planned: %s", rco_buf_str(&counts)));
     }
     if (s->has_engine)
         add_moment(m, &n, s->engine.started_at,
-                   rco_arena_printf(a, "%s engine began in pod %s", rco_engine_phase_name(s->engine.phase),
+                   rco_arena_printf(a, "%s engine began in pod %s",
+                                    rco_engine_phase_name(s->engine.phase),
                                     rco_str_or_empty(s->engine.pod_name)));
     if (s->completed_at)
         add_moment(m, &n, s->completed_at,
-                   rco_arena_printf(a, "%s%s%s%s", rco_run_state_name(s->state), s->reason ? " (" : "",
-                                    rco_str_or_empty(s->reason), s->reason ? ")" : ""));
+                   rco_arena_printf(a, "%s%s%s%s", rco_run_state_name(s->state),
+                                    s->reason ? " (" : "", rco_str_or_empty(s->reason),
+                                    s->reason ? ")" : ""));
     add_moment(m, &n, run->metadata.deletion, "deletion asked for");
     return n;
 }
@@ -170,7 +176,8 @@ static void add_urn(struct rco_buf *out, const char *urn)
 
 static const char *op_sign(const struct rco_style *s, const char *op)
 {
-    if (rco_str_has_prefix(op, "create-rep") || rco_streq(op, "replace") || rco_str_has_prefix(op, "delete-rep"))
+    if (rco_str_has_prefix(op, "create-rep") || rco_streq(op, "replace") ||
+        rco_str_has_prefix(op, "delete-rep"))
         return s->unicode ? "\u00b1 " : "+-";
     if (rco_streq(op, "create") || rco_streq(op, "import"))
         return "+ ";
@@ -183,10 +190,13 @@ static const char *op_sign(const struct rco_style *s, const char *op)
 
 static enum rco_ink op_ink(const char *op)
 {
-    return rco_streq(op, "create") ? RCO_INK_GOOD : rco_streq(op, "update") ? RCO_INK_BUSY : RCO_INK_BAD;
+    return rco_streq(op, "create")   ? RCO_INK_GOOD
+           : rco_streq(op, "update") ? RCO_INK_BUSY
+                                     : RCO_INK_BAD;
 }
 
-static void add_types(const struct rco_render *r, const struct rco_plan_receipt *p, struct rco_buf *out)
+static void add_types(const struct rco_render *r, const struct rco_plan_receipt *p,
+                      struct rco_buf *out)
 {
     rco_autoarena a = RCO_ARENA_INIT;
     static const char *const headers[] = {"TYPE", "ADD", "CHANGE", "DELETE", "REPLACE"};
@@ -221,7 +231,8 @@ static void add_plan(const struct rco_render *r, const struct rco_run *run, stru
                  p->adds, p->changes, p->deletes, p->replaces, p->sames);
     for (size_t i = 0; i < p->n_resources; i++) {
         rco_buf_adds(out, "  ");
-        rco_text_ink(out, r->style, op_ink(p->resources[i].op), op_sign(r->style, p->resources[i].op));
+        rco_text_ink(out, r->style, op_ink(p->resources[i].op),
+                     op_sign(r->style, p->resources[i].op));
         rco_buf_addc(out, ' ');
         add_urn(out, p->resources[i].urn);
         rco_buf_addc(out, '\n');
@@ -262,8 +273,10 @@ static void add_apply(const struct rco_render *r, const struct rco_run *run, str
         rco_buf_adds(out, " in ");
         rco_text_clean(out, p->duration);
     }
-    rco_buf_addf(out, ": %" PRId64 " created, %" PRId64 " changed, %" PRId64 " deleted, %" PRId64 " replaced\n", p->adds,
-                 p->changes, p->deletes, p->replaces);
+    rco_buf_addf(out,
+                 ": %" PRId64 " created, %" PRId64 " changed, %" PRId64 " deleted, %" PRId64
+                 " replaced\n",
+                 p->adds, p->changes, p->deletes, p->replaces);
     for (size_t i = 0; i < p->n_outputs; i++) {
         rco_render_label(out, i ? "" : "outputs");
         rco_text_clean(out, p->outputs[i].key);
@@ -289,7 +302,8 @@ static void add_failure(const struct rco_render *r, const struct rco_run *run, s
 
 static void add_artifact(const struct rco_artifact *artifact, struct rco_buf *out)
 {
-    rco_buf_addf(out, "  %-6s %-8s ", rco_engine_phase_name(artifact->phase), rco_artifact_kind_name(artifact->kind));
+    rco_buf_addf(out, "  %-6s %-8s ", rco_engine_phase_name(artifact->phase),
+                 rco_artifact_kind_name(artifact->kind));
     rco_text_size(out, artifact->size);
     rco_buf_adds(out, artifact->truncated ? " (cut at the limit)" : "");
     rco_buf_adds(out, "  sha256 ");
@@ -306,7 +320,8 @@ static bool is_listed(const struct rco_run *run, const struct rco_artifact *arti
     return false;
 }
 
-static void add_artifacts(const struct rco_render *r, const struct rco_run *run, struct rco_buf *out)
+static void add_artifacts(const struct rco_render *r, const struct rco_run *run,
+                          struct rco_buf *out)
 {
     const struct rco_run_status *s = &run->status;
 
@@ -329,7 +344,8 @@ static void add_identity(const struct rco_render *r, const struct rco_run *run, 
 
     rco_render_label(out, "Spec");
     rco_text_clean(out, run->spec.specification_ref.name);
-    rco_buf_addf(out, ", version %" PRId64 " (%s)\n", run->spec.specification_version, rco_run_kind_name(run->spec.kind));
+    rco_buf_addf(out, ", version %" PRId64 " (%s)\n", run->spec.specification_version,
+                 rco_run_kind_name(run->spec.kind));
     rco_render_label(out, "Environment");
     rco_text_clean(out, run->spec.environment_id);
     rco_buf_addf(out, " (%s)\n", rco_env_class_name(run->spec.environment_class));
@@ -353,12 +369,13 @@ static void add_identity(const struct rco_render *r, const struct rco_run *run, 
     if (r->detail != RCO_DETAIL_WIDE)
         return;
     rco_render_field(out, "Image", snapshot->image);
-    rco_render_field(out, "State", snapshot->backend.url ? snapshot->backend.url : snapshot->backend.claim_name);
+    rco_render_field(out, "State",
+                     snapshot->backend.url ? snapshot->backend.url : snapshot->backend.claim_name);
     rco_render_field(out, "Accounts", snapshot->apply_service_account_name);
 }
 
-void rco_render_run(const struct rco_render *r, const struct rco_facts *f, const struct rco_explanation *x,
-                    struct rco_buf *out)
+void rco_render_run(const struct rco_render *r, const struct rco_facts *f,
+                    const struct rco_explanation *x, struct rco_buf *out)
 {
     const struct rco_run *run = f->run;
 
@@ -385,7 +402,8 @@ void rco_render_progress(const struct rco_render *r, const struct rco_facts *f, 
     struct rco_explanation x;
 
     rco_explain_run(f, &a, &x);
-    rco_buf_addf(&state, "%-16s", run->status.state ? rco_run_state_name(run->status.state) : "New");
+    rco_buf_addf(&state, "%-16s",
+                 run->status.state ? rco_run_state_name(run->status.state) : "New");
     rco_text_ink(out, r->style, rco_render_state_ink(run->status.state), rco_buf_str(&state));
     rco_buf_addc(out, ' ');
     if (rco_run_state_is_final(run->status.state))

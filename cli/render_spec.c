@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void add_version(struct rco_buf *out, const char *label, bool has, int64_t version, rco_wall now,
-                        rco_wall at)
+static void add_version(struct rco_buf *out, const char *label, bool has, int64_t version,
+                        rco_wall now, rco_wall at)
 {
     rco_render_label(out, label);
     if (!has) {
@@ -23,7 +23,8 @@ static void add_version(struct rco_buf *out, const char *label, bool has, int64_
     }
 }
 
-static void add_program(const struct rco_render *r, const struct rco_depspec *s, struct rco_buf *out)
+static void add_program(const struct rco_render *r, const struct rco_depspec *s,
+                        struct rco_buf *out)
 {
     rco_render_label(out, "Program");
     rco_text_clean(out, s->spec.program_ref);
@@ -35,7 +36,8 @@ static void add_program(const struct rco_render *r, const struct rco_depspec *s,
     rco_buf_addc(out, '\n');
 }
 
-static void add_run(const struct rco_render *r, const char *label, const struct rco_run *run, struct rco_buf *out)
+static void add_run(const struct rco_render *r, const char *label, const struct rco_run *run,
+                    struct rco_buf *out)
 {
     if (!run)
         return;
@@ -82,8 +84,8 @@ static void add_environment(const struct rco_facts *f, struct rco_buf *out)
     rco_buf_addc(out, '\n');
 }
 
-void rco_render_spec(const struct rco_render *r, const struct rco_facts *f, const struct rco_explanation *x,
-                     struct rco_buf *out)
+void rco_render_spec(const struct rco_render *r, const struct rco_facts *f,
+                     const struct rco_explanation *x, struct rco_buf *out)
 {
     const struct rco_depspec_status *s = &f->spec->status;
 
@@ -114,7 +116,8 @@ void rco_render_spec(const struct rco_render *r, const struct rco_facts *f, cons
     rco_render_reasons(r->style, x, out);
 }
 
-static void spec_cells(const struct rco_render *r, struct rco_table *t, const struct rco_render_row *row)
+static void spec_cells(const struct rco_render *r, struct rco_table *t,
+                       const struct rco_render_row *row)
 {
     const struct rco_depspec *s = row->facts.spec;
     const struct rco_explanation *x = &row->explanation;
@@ -155,7 +158,8 @@ static const struct rco_render_row *first_trouble(const struct rco_render_row *r
 void rco_render_specs(const struct rco_render *r, const struct rco_render_row *rows, size_t n,
                       struct rco_buf *out)
 {
-    static const char *const headers[] = {"NAME", "ENVIRONMENT", "VERSION", "APPLIED", "STATE", "AGE"};
+    static const char *const headers[] = {"NAME",    "ENVIRONMENT", "VERSION",
+                                          "APPLIED", "STATE",       "AGE"};
     const struct rco_render_row *trouble = first_trouble(rows, n);
     rco_autoarena a = RCO_ARENA_INIT;
     struct rco_table t;
@@ -182,7 +186,8 @@ void rco_render_specs(const struct rco_render *r, const struct rco_render_row *r
     rco_buf_addc(out, '\n');
 }
 
-static void json_spec(struct rco_json_writer *w, const struct rco_facts *f, const struct rco_explanation *x)
+static void json_spec(struct rco_json_writer *w, const struct rco_facts *f,
+                      const struct rco_explanation *x)
 {
     const struct rco_depspec *s = f->spec;
 
@@ -213,7 +218,8 @@ static void json_spec(struct rco_json_writer *w, const struct rco_facts *f, cons
     rco_json_end_object(w);
 }
 
-void rco_render_spec_json(const struct rco_facts *f, const struct rco_explanation *x, struct rco_buf *out)
+void rco_render_spec_json(const struct rco_facts *f, const struct rco_explanation *x,
+                          struct rco_buf *out)
 {
     struct rco_json_writer w;
 
@@ -262,8 +268,9 @@ static void add_backend(const struct rco_facts *f, struct rco_buf *out)
     rco_buf_addc(out, '\n');
 }
 
-void rco_render_env(const struct rco_render *r, const struct rco_facts *f, const struct rco_explanation *x,
-                    const struct rco_render_row *rows, size_t n_rows, struct rco_buf *out)
+void rco_render_env(const struct rco_render *r, const struct rco_facts *f,
+                    const struct rco_explanation *x, const struct rco_render_row *rows,
+                    size_t n_rows, struct rco_buf *out)
 {
     const struct rco_env *e = f->env;
 
@@ -321,8 +328,8 @@ void rco_render_why(const struct rco_render *r, const char *name, const struct r
         rco_buf_adds(out, "Nobody has to do anything.\n");
 }
 
-void rco_render_why_json(const char *kind, const struct rco_meta *meta, const struct rco_explanation *x,
-                         struct rco_buf *out)
+void rco_render_why_json(const char *kind, const struct rco_meta *meta,
+                         const struct rco_explanation *x, struct rco_buf *out)
 {
     struct rco_json_writer w;
 

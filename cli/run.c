@@ -5,9 +5,12 @@ static const struct rco_verb *const verbs[] = {
 };
 
 static const char *const examples[] = {
-    "the runs of a specification, newest first", "run list --spec shop",
-    "what a run did",                            "run show shop-1a2b3-v3-b1",
-    "the log of the newest run",                 "run logs --spec shop",
+    "the runs of a specification, newest first",
+    "run list --spec shop",
+    "what a run did",
+    "run show shop-1a2b3-v3-b1",
+    "the log of the newest run",
+    "run logs --spec shop",
     NULL,
 };
 

@@ -4,7 +4,8 @@
 
 #include "cli.h"
 
-/* 0, or the exit code of a usage error: exactly one of NAME and --spec is needed, and NAME must be one. */
+/* 0, or the exit code of a usage error: exactly one of NAME and --spec is needed, and NAME must be
+ * one. */
 int rco_run_args_check(struct rco_cli *cli);
 
 #endif

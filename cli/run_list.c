@@ -33,8 +33,9 @@ static int list(struct rco_cli *cli, struct rco_api_list *out, struct rco_error 
 {
     rco_autofree char *selector =
         cli->opt->spec ? rco_asprintf("%s=%s", RCO_LABEL_SPECIFICATION, cli->opt->spec) : NULL;
-    struct rco_api_query query = {
-        .kind = RCO_KIND_RUN, .ns = cli->opt->all_namespaces ? NULL : cli->ns, .label_selector = selector};
+    struct rco_api_query query = {.kind = RCO_KIND_RUN,
+                                  .ns = cli->opt->all_namespaces ? NULL : cli->ns,
+                                  .label_selector = selector};
     size_t n = 0;
 
     if (rco_api_list(cli, &query, &cli->arena, out, err) < 0)
@@ -89,7 +90,8 @@ static int screen(struct rco_cli *cli, struct rco_buf *out, int *ret_code, struc
 static int run(struct rco_cli *cli)
 {
     if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(cli, "--watch shows screens for people: use it without -o json or yaml");
+        return rco_cli_usage_error(
+            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 
@@ -98,13 +100,17 @@ static const struct rco_option options[] = {
     {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME", "only runs of this specification", NULL},
     {"state", 0, RCO_OPTION_WORD_SET, AT(states), "STATE[,STATE]", "only runs in these states",
      rco_option_state_words},
-    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL, "show again whenever something changed, until interrupted", NULL},
+    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL,
+     "show again whenever something changed, until interrupted", NULL},
 };
 
 static const char *const examples[] = {
-    "all runs of the namespace, newest first", "run list",
-    "those of one specification, with reasons and digests", "run list --spec shop -o wide",
-    "what failed anywhere", "run list -A --state Failed,Rejected",
+    "all runs of the namespace, newest first",
+    "run list",
+    "those of one specification, with reasons and digests",
+    "run list --spec shop -o wide",
+    "what failed anywhere",
+    "run list -A --state Failed,Rejected",
     NULL,
 };
 

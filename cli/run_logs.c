@@ -12,7 +12,8 @@
 
 #define AT(FIELD) offsetof(struct rco_options, FIELD)
 
-static const char *const container_order[] = {RCO_CONTAINER_FETCH, RCO_CONTAINER_INSTALL, RCO_CONTAINER_ENGINE};
+static const char *const container_order[] = {RCO_CONTAINER_FETCH, RCO_CONTAINER_INSTALL,
+                                              RCO_CONTAINER_ENGINE};
 
 static enum rco_engine_phase wanted_phase(const struct rco_cli *cli)
 {
@@ -22,8 +23,8 @@ static enum rco_engine_phase wanted_phase(const struct rco_cli *cli)
     return by_word[cli->opt->phase];
 }
 
-static int print_stored(struct rco_cli *cli, const struct rco_run *run, const struct rco_artifact *artifact,
-                        struct rco_error *err)
+static int print_stored(struct rco_cli *cli, const struct rco_run *run,
+                        const struct rco_artifact *artifact, struct rco_error *err)
 {
     rco_autobuf text = RCO_BUF_INIT, pending = RCO_BUF_INIT;
     int rc = rco_logs_read(cli, run, artifact, &text, err);
@@ -33,7 +34,8 @@ static int print_stored(struct rco_cli *cli, const struct rco_run *run, const st
     return rc;
 }
 
-static const struct rco_container_status *find_container(const struct rco_pod *pod, const char *name)
+static const struct rco_container_status *find_container(const struct rco_pod *pod,
+                                                         const char *name)
 {
     for (size_t i = 0; i < pod->status.n_init_container_statuses; i++)
         if (rco_streq(pod->status.init_container_statuses[i].name, name))
@@ -54,17 +56,21 @@ static void print_header(struct rco_cli *cli, const struct rco_pod *pod, const c
 {
     rco_autobuf out = RCO_BUF_INIT, text = RCO_BUF_INIT;
 
-    rco_buf_addf(&text, "==> %s, %s (pod %s)", rco_str_or_empty(rco_meta_label(&pod->metadata, RCO_LABEL_PHASE)),
-                 container, pod->metadata.name);
+    rco_buf_addf(&text, "==> %s, %s (pod %s)",
+                 rco_str_or_empty(rco_meta_label(&pod->metadata, RCO_LABEL_PHASE)), container,
+                 pod->metadata.name);
     rco_text_ink(&out, &cli->style, RCO_INK_DIM, rco_buf_str(&text));
     rco_buf_addc(&out, '\n');
     rco_cli_print(cli, &out);
 }
 
-static int list_pods(struct rco_cli *cli, const struct rco_run *run, struct rco_api_list *out, struct rco_error *err)
+static int list_pods(struct rco_cli *cli, const struct rco_run *run, struct rco_api_list *out,
+                     struct rco_error *err)
 {
-    rco_autofree char *selector = rco_asprintf("%s=%s", RCO_LABEL_RUN_UID, rco_str_or_empty(run->metadata.uid));
-    struct rco_api_query query = {.kind = RCO_KIND_POD, .ns = run->metadata.ns, .label_selector = selector};
+    rco_autofree char *selector =
+        rco_asprintf("%s=%s", RCO_LABEL_RUN_UID, rco_str_or_empty(run->metadata.uid));
+    struct rco_api_query query = {
+        .kind = RCO_KIND_POD, .ns = run->metadata.ns, .label_selector = selector};
 
     return rco_api_list(cli, &query, &cli->arena, out, err);
 }
@@ -95,11 +101,12 @@ static bool is_wanted(const struct rco_cli *cli, const struct rco_pod *pod, cons
     if (cli->opt->container && !rco_streq(cli->opt->container, container))
         return false;
     return wanted_phase(cli) == RCO_ENGINE_PHASE_UNSET ||
-           rco_streq(rco_meta_label(&pod->metadata, RCO_LABEL_PHASE), rco_engine_phase_name(wanted_phase(cli)));
+           rco_streq(rco_meta_label(&pod->metadata, RCO_LABEL_PHASE),
+                     rco_engine_phase_name(wanted_phase(cli)));
 }
 
-static int print_container(struct rco_cli *cli, struct printed *p, const struct rco_pod *pod, const char *container,
-                           enum rco_follow follow, struct rco_error *err)
+static int print_container(struct rco_cli *cli, struct printed *p, const struct rco_pod *pod,
+                           const char *container, enum rco_follow follow, struct rco_error *err)
 {
     if (!is_wanted(cli, pod, container) || is_printed(p, pod, container) ||
         !has_started(find_container(pod, container)))
@@ -115,8 +122,8 @@ static int print_container(struct rco_cli *cli, struct printed *p, const struct 
 }
 
 /* The logs of all containers that have started, in their order. */
-static int print_pods(struct rco_cli *cli, const struct rco_run *run, struct printed *p, enum rco_follow follow,
-                      struct rco_error *err)
+static int print_pods(struct rco_cli *cli, const struct rco_run *run, struct printed *p,
+                      enum rco_follow follow, struct rco_error *err)
 {
     rco_autoapilist pods = {0};
     size_t n = RCO_ARRAY_LEN(container_order);
@@ -155,8 +162,10 @@ static bool is_over(const struct rco_cli *cli, const struct rco_run *run)
 static int explain_forbidden(struct rco_error *err)
 {
     if (err->code == RCO_EFORBIDDEN)
-        return rco_error_wrap(err, "to follow a running log you need \"get\" on pods/log and \"list\" on pods (the stored "
-                                   "log can be read when the phase has ended)");
+        return rco_error_wrap(
+            err,
+            "to follow a running log you need \"get\" on pods/log and \"list\" on pods (the stored "
+            "log can be read when the phase has ended)");
     return -1;
 }
 
@@ -198,17 +207,23 @@ static int print_unstored(struct rco_cli *cli, const struct rco_run *run, struct
     if (rc == 0 && n)
         return 0;
     if (!rco_run_state_is_final(run->status.state))
-        return rco_error_set(err, RCO_ENOTFOUND, "run %s is %s and has stored no %slog yet; --follow shows it while it runs%s",
-                             run->metadata.name, run->status.state ? rco_run_state_name(run->status.state) : "new",
-                             wanted_phase(cli) ? rco_arena_printf(&cli->arena, "%s ", rco_engine_phase_name(wanted_phase(cli)))
-                                               : "",
-                             ignored.code == RCO_EFORBIDDEN ? " (needs the rights \"list\" on pods and \"get\" on pods/log)" : "");
+        return rco_error_set(
+            err, RCO_ENOTFOUND,
+            "run %s is %s and has stored no %slog yet; --follow shows it while it runs%s",
+            run->metadata.name, run->status.state ? rco_run_state_name(run->status.state) : "new",
+            wanted_phase(cli)
+                ? rco_arena_printf(&cli->arena, "%s ", rco_engine_phase_name(wanted_phase(cli)))
+                : "",
+            ignored.code == RCO_EFORBIDDEN
+                ? " (needs the rights \"list\" on pods and \"get\" on pods/log)"
+                : "");
     if (run->status.has_failure)
-        return rco_error_set(err, RCO_ENOTFOUND, "run %s stored no log: it failed before its engine began (%s: %s)",
+        return rco_error_set(err, RCO_ENOTFOUND,
+                             "run %s stored no log: it failed before its engine began (%s: %s)",
                              run->metadata.name, rco_failure_class_name(run->status.failure.class),
                              rco_str_or_empty(run->status.failure.message));
-    return rco_error_set(err, RCO_ENOTFOUND, "run %s (%s) has stored no log of that phase", run->metadata.name,
-                         rco_run_state_name(run->status.state));
+    return rco_error_set(err, RCO_ENOTFOUND, "run %s (%s) has stored no log of that phase",
+                         run->metadata.name, rco_run_state_name(run->status.state));
 }
 
 static int print_once(struct rco_cli *cli, const char *name, struct rco_error *err)
@@ -244,17 +259,23 @@ static int run(struct rco_cli *cli)
 }
 
 static const struct rco_option options[] = {
-    {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME", "the current or newest run of this specification", NULL},
-    {"phase", 0, RCO_OPTION_WORD, AT(phase), "PHASE", "plan, apply or newest (default: newest)", rco_option_phase_words},
-    {"follow", 'f', RCO_OPTION_FLAG, AT(follow), NULL, "show the log of the running pods as it comes", NULL},
+    {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME",
+     "the current or newest run of this specification", NULL},
+    {"phase", 0, RCO_OPTION_WORD, AT(phase), "PHASE", "plan, apply or newest (default: newest)",
+     rco_option_phase_words},
+    {"follow", 'f', RCO_OPTION_FLAG, AT(follow), NULL,
+     "show the log of the running pods as it comes", NULL},
     {"container", 'c', RCO_OPTION_NAME, AT(container), "NAME",
      "the pod's own log of fetch, install, engine or report, while the pod exists", NULL},
 };
 
 static const char *const examples[] = {
-    "the log of the newest phase",        "run logs shop-1a2b3-v3-b1",
-    "what the plan said",                 "run logs shop-1a2b3-v3-b1 --phase plan",
-    "follow what is running now",         "run logs --spec shop --follow",
+    "the log of the newest phase",
+    "run logs shop-1a2b3-v3-b1",
+    "what the plan said",
+    "run logs shop-1a2b3-v3-b1 --phase plan",
+    "follow what is running now",
+    "run logs --spec shop --follow",
     NULL,
 };
 
@@ -262,7 +283,8 @@ const struct rco_verb rco_verb_run_logs = {
     .name = "logs",
     .args = "[NAME]",
     .summary = "the log of a run, stored or running",
-    .description = "Prints the log that a run has stored (put together from its ConfigMaps and checked against the recorded\n"
+    .description = "Prints the log that a run has stored (put together from its ConfigMaps and "
+                   "checked against the recorded\n"
                    "digest), or with --follow that of its running pods.\n"
                    "Exit code: 0, or 1 when there is no log or it is not complete.",
     .examples = examples,

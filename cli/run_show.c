@@ -34,19 +34,25 @@ static int run(struct rco_cli *cli)
     if (code)
         return code;
     if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(cli, "--watch shows screens for people: use it without -o json or yaml");
+        return rco_cli_usage_error(
+            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 
 static const struct rco_option options[] = {
-    {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME", "the current or newest run of this specification", NULL},
-    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL, "show again whenever something changed, until interrupted", NULL},
+    {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME",
+     "the current or newest run of this specification", NULL},
+    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL,
+     "show again whenever something changed, until interrupted", NULL},
 };
 
 static const char *const examples[] = {
-    "timeline, plan, what was applied, failure, artifacts", "run show shop-1a2b3-v3-b1",
-    "the newest run of a specification, with all digests",  "run show --spec shop -o wide",
-    "the whole object",                                     "run show shop-1a2b3-v3-b1 -o yaml",
+    "timeline, plan, what was applied, failure, artifacts",
+    "run show shop-1a2b3-v3-b1",
+    "the newest run of a specification, with all digests",
+    "run show --spec shop -o wide",
+    "the whole object",
+    "run show shop-1a2b3-v3-b1 -o yaml",
     NULL,
 };
 
@@ -54,7 +60,8 @@ const struct rco_verb rco_verb_run_show = {
     .name = "show",
     .args = "[NAME]",
     .summary = "timeline, plan, receipts, failure, artifacts",
-    .description = "Shows one run: its timeline, what its plan does, what was applied, why it failed, what it stored.\n"
+    .description = "Shows one run: its timeline, what its plan does, what was applied, why it "
+                   "failed, what it stored.\n"
                    "Exit code: 0, or 1 when the run failed.",
     .examples = examples,
     .options = options,

@@ -23,7 +23,8 @@ struct watching {
 /* What ends a watch: a final state, or one that only a person can end and this version cannot. */
 static bool is_over(const struct rco_run *run)
 {
-    if (run->status.state == RCO_RUN_STATE_AWAITING_APPROVAL && rco_streq(run->status.reason, "ApprovalUnavailable"))
+    if (run->status.state == RCO_RUN_STATE_AWAITING_APPROVAL &&
+        rco_streq(run->status.reason, "ApprovalUnavailable"))
         return true;
     return rco_run_state_is_final(run->status.state);
 }
@@ -58,8 +59,10 @@ static void print_state(struct watching *w, const struct rco_api_item *item)
     print_once(w, rco_buf_str(&line), &stamped);
 }
 
-/* Any event is a reason to look again; only a deletion says something that cannot be read afterwards. */
-static int on_event(void *ctx, enum rco_watch_type type, const char *object, size_t n, struct rco_error *err)
+/* Any event is a reason to look again; only a deletion says something that cannot be read
+ * afterwards. */
+static int on_event(void *ctx, enum rco_watch_type type, const char *object, size_t n,
+                    struct rco_error *err)
 {
     struct watching *w = ctx;
 
@@ -85,11 +88,12 @@ static int64_t remaining_ms(const struct rco_cli *cli, rco_wall started)
 static int wait_for_change(struct watching *w, const char *name, struct rco_error *err)
 {
     rco_autofree char *selector = rco_asprintf("metadata.name=%s", name);
-    struct rco_api_query query = {.kind = RCO_KIND_RUN, .ns = w->cli->ns, .field_selector = selector};
+    struct rco_api_query query = {
+        .kind = RCO_KIND_RUN, .ns = w->cli->ns, .field_selector = selector};
     bool stopped = false;
 
-    if (rco_api_watch(w->cli, &query, w->facts.run->metadata.resource_version, POD_LOOK_MS, on_event, w, &stopped,
-                      err) == 0)
+    if (rco_api_watch(w->cli, &query, w->facts.run->metadata.resource_version, POD_LOOK_MS,
+                      on_event, w, &stopped, err) == 0)
         return 0;
     return err->code == RCO_ETIMEOUT || err->code == RCO_EGONE ? 0 : -1;
 }
@@ -128,7 +132,8 @@ static int follow(struct watching *w, const char *name, struct rco_error *err)
         if (w->deleted)
             return 0;
         if (cli->opt->timeout_ns && remaining_ms(cli, started) <= 0)
-            return rco_error_set(err, RCO_ECANCELLED, "run %s has not ended within --timeout; it goes on (now %s)", name,
+            return rco_error_set(err, RCO_ECANCELLED,
+                                 "run %s has not ended within --timeout; it goes on (now %s)", name,
                                  rco_run_state_name(w->last));
     }
 }
@@ -141,8 +146,10 @@ static void print_end(struct watching *w)
     if (rco_cli_wants_json(w->cli))
         return;
     if (w->deleted) {
-        rco_buf_addf(&out, "The run was deleted; its last state was %s.\nNext: kubectl runtimecloud status%s\n",
-                     rco_run_state_name(w->last), w->cli->flags);
+        rco_buf_addf(
+            &out,
+            "The run was deleted; its last state was %s.\nNext: kubectl runtimecloud status%s\n",
+            rco_run_state_name(w->last), w->cli->flags);
     } else {
         rco_explain_run(&w->facts, &w->arena, &x);
         if (x.n_next)
@@ -162,7 +169,8 @@ static int run(struct rco_cli *cli)
     if (code)
         return code;
     if (cli->opt->output == RCO_OUTPUT_YAML)
-        return rco_cli_usage_error(cli, "run watch prints lines for people, or one object a line with -o json");
+        return rco_cli_usage_error(
+            cli, "run watch prints lines for people, or one object a line with -o json");
     if (rco_cli_connect(cli, &err) == 0 && rco_gather_named_run(cli, &name, &err) == 0) {
         own_name = rco_strdup(name);
         code = follow(&w, own_name, &err);
@@ -181,14 +189,17 @@ static int run(struct rco_cli *cli)
 }
 
 static const struct rco_option options[] = {
-    {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME", "the current or newest run of this specification", NULL},
+    {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME",
+     "the current or newest run of this specification", NULL},
     {"timeout", 0, RCO_OPTION_DURATION, AT(timeout_ns), "DURATION",
      "give up after so long, like 10m; the run goes on (default: never)", NULL},
 };
 
 static const char *const examples[] = {
-    "follow a run until it has ended",              "run watch shop-1a2b3-v3-b1",
-    "in a pipeline: succeeds only if it is applied", "run watch --spec shop --timeout 15m",
+    "follow a run until it has ended",
+    "run watch shop-1a2b3-v3-b1",
+    "in a pipeline: succeeds only if it is applied",
+    "run watch --spec shop --timeout 15m",
     NULL,
 };
 
@@ -196,7 +207,8 @@ const struct rco_verb rco_verb_run_watch = {
     .name = "watch",
     .args = "[NAME]",
     .summary = "progress of a run until it has ended",
-    .description = "Prints a line at each step of a run until it has ended, or until it waits for an approval that this version\n"
+    .description = "Prints a line at each step of a run until it has ended, or until it waits for "
+                   "an approval that this version\n"
                    "cannot record.\nExit code: 0 when the run is Applied, 1 otherwise.",
     .examples = examples,
     .options = options,

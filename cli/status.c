@@ -43,7 +43,8 @@ static int show_env(struct rco_cli *cli, const char *name, struct rco_buf *out, 
     struct rco_facts f;
     size_t n;
 
-    if (rco_gather_env(cli, cli->ns, name, &f, err) < 0 || rco_gather_specs(cli, cli->ns, name, &rows, &n, err) < 0)
+    if (rco_gather_env(cli, cli->ns, name, &f, err) < 0 ||
+        rco_gather_specs(cli, cli->ns, name, &rows, &n, err) < 0)
         return -1;
     rco_explain_env(&f, &cli->arena, &x);
     if (rco_cli_wants_json(cli))
@@ -67,11 +68,13 @@ static int show_all(struct rco_cli *cli, struct rco_buf *out, int *ret_code, str
     else if (n)
         rco_render_specs(&r, rows, n, out);
     else if (cli->opt->all_namespaces)
-        rco_buf_adds(out, "No DeploymentSpecification in any namespace.\nNext: kubectl apply -f a DeploymentSpecification; "
+        rco_buf_adds(out, "No DeploymentSpecification in any namespace.\nNext: kubectl apply -f a "
+                          "DeploymentSpecification; "
                           "examples/quickstart has one\n");
     else
         rco_buf_addf(out,
-                     "No DeploymentSpecification in namespace %s.\nNext: kubectl runtimecloud status -A looks in all "
+                     "No DeploymentSpecification in namespace %s.\nNext: kubectl runtimecloud "
+                     "status -A looks in all "
                      "namespaces; examples/quickstart has a first one\n",
                      cli->ns);
     *ret_code = worst(rows, n);
@@ -99,27 +102,36 @@ static int run(struct rco_cli *cli)
     struct rco_target target;
 
     if (cli->opt->n_args && cli->opt->all_namespaces)
-        return rco_cli_usage_error(cli, "a name and --all-namespaces do not go together: choose a namespace with -n");
+        return rco_cli_usage_error(
+            cli, "a name and --all-namespaces do not go together: choose a namespace with -n");
     if (cli->opt->n_args && rco_target_parse(cli->opt->args[0], &target, &err) < 0)
         return rco_cli_usage_error(cli, "%s", err.msg);
     if (cli->opt->n_args && target.kind == RCO_TARGET_RUN)
-        return rco_cli_usage_error(cli, "status is about specifications and environments; a run is shown by \"%s run show %s\"",
-                                   RCO_CLI_PROGRAM, target.name);
+        return rco_cli_usage_error(
+            cli,
+            "status is about specifications and environments; a run is shown by \"%s run show %s\"",
+            RCO_CLI_PROGRAM, target.name);
     if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(cli, "--watch shows screens for people: use it without -o json or yaml");
+        return rco_cli_usage_error(
+            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 
 static const struct rco_option options[] = {
     {"all-namespaces", 'A', RCO_OPTION_FLAG, AT(all_namespaces), NULL, "all namespaces", NULL},
-    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL, "show again whenever something changed, until interrupted", NULL},
+    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL,
+     "show again whenever something changed, until interrupted", NULL},
 };
 
 static const char *const examples[] = {
-    "all specifications of the namespace", "status",
-    "one: what is applied, what failed and why, what to do next", "status shop",
-    "an Environment and everything that deploys to it", "status environment/dev",
-    "is everything applied? for scripts: exit code 0 or 1", "status -A -o json",
+    "all specifications of the namespace",
+    "status",
+    "one: what is applied, what failed and why, what to do next",
+    "status shop",
+    "an Environment and everything that deploys to it",
+    "status environment/dev",
+    "is everything applied? for scripts: exit code 0 or 1",
+    "status -A -o json",
     NULL,
 };
 
@@ -127,7 +139,8 @@ const struct rco_verb rco_verb_status = {
     .name = "status",
     .args = "[NAME | environment/NAME]",
     .summary = "is it fine, what is applied, what failed and why",
-    .description = "Shows on one screen whether a specification is applied, what runs, what failed and why, and the next\n"
+    .description = "Shows on one screen whether a specification is applied, what runs, what failed "
+                   "and why, and the next\n"
                    "command. Without a name: a table of all specifications of the namespace.\n"
                    "Exit code: 0 when what is declared is applied, 1 otherwise.",
     .examples = examples,

@@ -75,8 +75,8 @@ static void pad(struct rco_buf *out, size_t n)
 }
 
 /* One line; ROW NULL prints the headers. */
-static void print_line(const struct rco_table *t, const struct rco_table_row *row, const size_t *widths,
-                       size_t limit, unsigned indent, struct rco_buf *out)
+static void print_line(const struct rco_table *t, const struct rco_table_row *row,
+                       const size_t *widths, size_t limit, unsigned indent, struct rco_buf *out)
 {
     size_t column = indent;
 

@@ -1,4 +1,5 @@
-/* Tables in plain text: columns aligned by display width, two spaces between, header in capitals. */
+/* Tables in plain text: columns aligned by display width, two spaces between, header in capitals.
+ */
 #ifndef RCO_CLI_TABLE_H
 #define RCO_CLI_TABLE_H
 
@@ -31,7 +32,8 @@ void rco_table_cell_ink(struct rco_table *t, const struct rco_style *style, enum
                         const char *text);
 void rco_table_cell_int(struct rco_table *t, bool has, int64_t value);
 void rco_table_cell_age(struct rco_table *t, rco_wall now, rco_wall then);
-/* Prints the table, each line after INDENT spaces. On a terminal the last column is cut at its width. */
+/* Prints the table, each line after INDENT spaces. On a terminal the last column is cut at its
+ * width. */
 void rco_table_print(const struct rco_table *t, const struct rco_style *style, unsigned indent,
                      struct rco_buf *out);
 

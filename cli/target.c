@@ -39,8 +39,10 @@ static int parse_kind(const char *text, size_t n, enum rco_target_kind *out, str
         }
     }
     near = rco_text_nearest(word, all, RCO_ARRAY_LEN(words));
-    return rco_error_set(err, RCO_EINVALID, "\"%.60s\" is not a kind this command knows%s%s%s (depspec, environment or run)",
-                         word, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return rco_error_set(
+        err, RCO_EINVALID,
+        "\"%.60s\" is not a kind this command knows%s%s%s (depspec, environment or run)", word,
+        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 int rco_target_parse(const char *text, struct rco_target *out, struct rco_error *err)
@@ -51,9 +53,10 @@ int rco_target_parse(const char *text, struct rco_target *out, struct rco_error 
     if (slash && parse_kind(text, (size_t)(slash - text), &target.kind, err) < 0)
         return -1;
     if (!rco_is_dns_subdomain(target.name))
-        return rco_error_set(err, RCO_EINVALID,
-                             "\"%.80s\" cannot be a name: names have lower-case letters, digits, '-' and '.'",
-                             target.name);
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "\"%.80s\" cannot be a name: names have lower-case letters, digits, '-' and '.'",
+            target.name);
     *out = target;
     return 0;
 }

@@ -12,9 +12,11 @@
 size_t rco_text_utf8(const char *bytes, size_t n, uint32_t *ret_point)
 {
     const unsigned char *s = (const unsigned char *)bytes;
-    size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-               : s[0] >= 0xf0 && s[0] < 0xf5                        ? 4
-                                                                    : 0;
+    size_t len = s[0] < 0x80                   ? 1
+                 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                               : 0;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     uint32_t point;
 
@@ -73,7 +75,8 @@ void rco_text_clean_log(struct rco_buf *out, const char *bytes, size_t n)
     add_clean(out, bytes, n, true);
 }
 
-void rco_text_ink(struct rco_buf *out, const struct rco_style *style, enum rco_ink ink, const char *s)
+void rco_text_ink(struct rco_buf *out, const struct rco_style *style, enum rco_ink ink,
+                  const char *s)
 {
     static const char *const codes[] = {
         [RCO_INK_PLAIN] = NULL, [RCO_INK_BOLD] = "1",  [RCO_INK_DIM] = "2",
@@ -210,7 +213,8 @@ void rco_text_size(struct rco_buf *out, int64_t bytes)
         rco_buf_addf(out, "%.1f MiB", (double)bytes / (1024 * 1024));
 }
 
-static const char *find_var(const struct rco_text_var *vars, size_t n_vars, const char *name, size_t n)
+static const char *find_var(const struct rco_text_var *vars, size_t n_vars, const char *name,
+                            size_t n)
 {
     for (size_t i = 0; i < n_vars; i++)
         if (strlen(vars[i].name) == n && memcmp(vars[i].name, name, n) == 0)
@@ -218,8 +222,8 @@ static const char *find_var(const struct rco_text_var *vars, size_t n_vars, cons
     return NULL;
 }
 
-const char *rco_text_expand(struct rco_arena *a, const char *template, const struct rco_text_var *vars,
-                            size_t n_vars)
+const char *rco_text_expand(struct rco_arena *a, const char *template,
+                            const struct rco_text_var *vars, size_t n_vars)
 {
     rco_autobuf out = RCO_BUF_INIT;
 
@@ -228,7 +232,7 @@ const char *rco_text_expand(struct rco_arena *a, const char *template, const str
         const char *end = template + 1 + n;
 
         if (!n || *end != '}') { /* also braces of JSON in a command */
-            rco_buf_addc(&out, *template++);
+            rco_buf_addc(&out, *template ++);
             continue;
         }
         const char *value = find_var(vars, n_vars, template + 1, (size_t)(end - template) - 1);

@@ -20,7 +20,8 @@ struct rco_style {
 enum rco_ink { RCO_INK_PLAIN, RCO_INK_BOLD, RCO_INK_DIM, RCO_INK_GOOD, RCO_INK_BUSY, RCO_INK_BAD };
 
 /* Appends S in INK (the bare text when colours are off). S is cleaned as by rco_text_clean. */
-void rco_text_ink(struct rco_buf *out, const struct rco_style *style, enum rco_ink ink, const char *s);
+void rco_text_ink(struct rco_buf *out, const struct rco_style *style, enum rco_ink ink,
+                  const char *s);
 
 /* Appends S, which came from the network, so that it cannot steer a terminal: control characters,
  * broken UTF-8 and direction overrides become '?', newlines and tabs become one space. NULL adds
@@ -29,7 +30,8 @@ void rco_text_clean(struct rco_buf *out, const char *s);
 /* The same for a piece of a log: newlines and tabs stay. */
 void rco_text_clean_log(struct rco_buf *out, const char *bytes, size_t n);
 
-/* Length of the well-formed UTF-8 sequence at S (at most N bytes) with its code point; 0 = broken. */
+/* Length of the well-formed UTF-8 sequence at S (at most N bytes) with its code point; 0 = broken.
+ */
 size_t rco_text_utf8(const char *s, size_t n, uint32_t *ret_point);
 /* False for characters that move the cursor, colour the screen or turn the reading direction. */
 bool rco_text_is_harmless(uint32_t point);
@@ -57,8 +59,8 @@ struct rco_text_var {
 };
 
 /* TEMPLATE with each {name} replaced by its value (cleaned; unknown and NULL ones by "?"). */
-const char *rco_text_expand(struct rco_arena *a, const char *template, const struct rco_text_var *vars,
-                            size_t n_vars);
+const char *rco_text_expand(struct rco_arena *a, const char *template,
+                            const struct rco_text_var *vars, size_t n_vars);
 
 /* Number of single-character edits from A to B, or LIMIT when it is at least that. */
 unsigned rco_text_distance(const char *a, const char *b, unsigned limit);

@@ -20,8 +20,9 @@ struct rco_target {
     enum rco_target_kind kind;
     const char *name; /* borrowed from the argument */
 };
-/* TEXT is NAME (a specification) or KIND/NAME with any name or short name of our kinds. An unknown kind or
- * a name that cannot be one is RCO_EINVALID. Pure. */
-RCO_MUST_CHECK int rco_target_parse(const char *text, struct rco_target *out, struct rco_error *err);
+/* TEXT is NAME (a specification) or KIND/NAME with any name or short name of our kinds. An unknown
+ * kind or a name that cannot be one is RCO_EINVALID. Pure. */
+RCO_MUST_CHECK int rco_target_parse(const char *text, struct rco_target *out,
+                                    struct rco_error *err);
 
 #endif

@@ -55,9 +55,7 @@ static const struct rco_option options[] = {
 };
 
 static const char *const examples[] = {
-    "this program, the cluster, the API", "version",
-    "without a cluster",                  "version --client",
-    NULL,
+    "this program, the cluster, the API", "version", "without a cluster", "version --client", NULL,
 };
 
 const struct rco_verb rco_verb_version = {

@@ -1,26 +1,44 @@
 #include "views.h"
 
-#define STRING(T, NAME, MEMBER) {.name = (NAME), .type = RCO_FIELD_STRING, .offset = offsetof(struct T, MEMBER)}
-#define INT(T, NAME, MEMBER)                                             \
-    {.name = (NAME), .type = RCO_FIELD_INT, .offset = offsetof(struct T, MEMBER), \
-     .aux_offset = offsetof(struct T, has_##MEMBER)}
-#define BOOL(T, NAME, MEMBER)                                             \
-    {.name = (NAME), .type = RCO_FIELD_BOOL, .offset = offsetof(struct T, MEMBER), \
-     .aux_offset = offsetof(struct T, has_##MEMBER)}
-#define STRUCT(T, NAME, MEMBER, SUB)                                        \
-    {.name = (NAME), .type = RCO_FIELD_STRUCT, .offset = offsetof(struct T, MEMBER), \
-     .aux_offset = offsetof(struct T, has_##MEMBER), .sub = &(SUB)}
-#define LIST(T, NAME, MEMBER, SUB)                                               \
-    {.name = (NAME), .type = RCO_FIELD_LIST_STRUCT, .offset = offsetof(struct T, MEMBER), \
-     .aux_offset = offsetof(struct T, n_##MEMBER), .sub = &(SUB)}
-#define STRINGS(T, NAME, MEMBER)                                                 \
-    {.name = (NAME), .type = RCO_FIELD_LIST_STRING, .offset = offsetof(struct T, MEMBER), \
-     .aux_offset = offsetof(struct T, n_##MEMBER)}
-#define MAP(T, NAME, MEMBER)                                                    \
-    {.name = (NAME), .type = RCO_FIELD_MAP_STRING, .offset = offsetof(struct T, MEMBER), \
-     .aux_offset = offsetof(struct T, n_##MEMBER)}
-#define SCHEMA(T, FIELDS) \
-    {.name = #T, .size = sizeof(struct T), .fields = (FIELDS), .n_fields = sizeof(FIELDS) / sizeof((FIELDS)[0])}
+#define STRING(T, NAME, MEMBER)                                                                    \
+    {                                                                                              \
+        .name = (NAME), .type = RCO_FIELD_STRING, .offset = offsetof(struct T, MEMBER)             \
+    }
+#define INT(T, NAME, MEMBER)                                                                       \
+    {                                                                                              \
+        .name = (NAME), .type = RCO_FIELD_INT, .offset = offsetof(struct T, MEMBER),               \
+        .aux_offset = offsetof(struct T, has_##MEMBER)                                             \
+    }
+#define BOOL(T, NAME, MEMBER)                                                                      \
+    {                                                                                              \
+        .name = (NAME), .type = RCO_FIELD_BOOL, .offset = offsetof(struct T, MEMBER),              \
+        .aux_offset = offsetof(struct T, has_##MEMBER)                                             \
+    }
+#define STRUCT(T, NAME, MEMBER, SUB)                                                               \
+    {                                                                                              \
+        .name = (NAME), .type = RCO_FIELD_STRUCT, .offset = offsetof(struct T, MEMBER),            \
+        .aux_offset = offsetof(struct T, has_##MEMBER), .sub = &(SUB)                              \
+    }
+#define LIST(T, NAME, MEMBER, SUB)                                                                 \
+    {                                                                                              \
+        .name = (NAME), .type = RCO_FIELD_LIST_STRUCT, .offset = offsetof(struct T, MEMBER),       \
+        .aux_offset = offsetof(struct T, n_##MEMBER), .sub = &(SUB)                                \
+    }
+#define STRINGS(T, NAME, MEMBER)                                                                   \
+    {                                                                                              \
+        .name = (NAME), .type = RCO_FIELD_LIST_STRING, .offset = offsetof(struct T, MEMBER),       \
+        .aux_offset = offsetof(struct T, n_##MEMBER)                                               \
+    }
+#define MAP(T, NAME, MEMBER)                                                                       \
+    {                                                                                              \
+        .name = (NAME), .type = RCO_FIELD_MAP_STRING, .offset = offsetof(struct T, MEMBER),        \
+        .aux_offset = offsetof(struct T, n_##MEMBER)                                               \
+    }
+#define SCHEMA(T, FIELDS)                                                                          \
+    {                                                                                              \
+        .name = #T, .size = sizeof(struct T), .fields = (FIELDS),                                  \
+        .n_fields = sizeof(FIELDS) / sizeof((FIELDS)[0])                                           \
+    }
 
 static const struct rco_field version_fields[] = {
     STRING(rco_view_version, "major", major),
@@ -35,13 +53,17 @@ static const struct rco_field resources_fields[] = {
     LIST(rco_view_resources, "resources", resources, resource_schema)};
 const struct rco_schema rco_view_resources_schema = SCHEMA(rco_view_resources, resources_fields);
 
-static const struct rco_field bare_fields[] = {STRUCT(rco_view_bare, "metadata", metadata, rco_meta_schema)};
+static const struct rco_field bare_fields[] = {
+    STRUCT(rco_view_bare, "metadata", metadata, rco_meta_schema)};
 static const struct rco_schema bare_schema = SCHEMA(rco_view_bare, bare_fields);
-static const struct rco_field bare_list_fields[] = {LIST(rco_view_bare_list, "items", items, bare_schema)};
+static const struct rco_field bare_list_fields[] = {
+    LIST(rco_view_bare_list, "items", items, bare_schema)};
 const struct rco_schema rco_view_bare_list_schema = SCHEMA(rco_view_bare_list, bare_list_fields);
 
-static const struct rco_field deployment_spec_fields[] = {INT(rco_view_deployment_spec, "replicas", replicas)};
-static const struct rco_schema deployment_spec_schema = SCHEMA(rco_view_deployment_spec, deployment_spec_fields);
+static const struct rco_field deployment_spec_fields[] = {
+    INT(rco_view_deployment_spec, "replicas", replicas)};
+static const struct rco_schema deployment_spec_schema =
+    SCHEMA(rco_view_deployment_spec, deployment_spec_fields);
 static const struct rco_field deployment_status_fields[] = {
     INT(rco_view_deployment_status, "readyReplicas", ready),
     INT(rco_view_deployment_status, "updatedReplicas", updated),
@@ -58,7 +80,8 @@ static const struct rco_field deployment_fields[] = {
 static const struct rco_schema deployment_schema = SCHEMA(rco_view_deployment, deployment_fields);
 static const struct rco_field deployments_fields[] = {
     LIST(rco_view_deployments, "items", items, deployment_schema)};
-const struct rco_schema rco_view_deployments_schema = SCHEMA(rco_view_deployments, deployments_fields);
+const struct rco_schema rco_view_deployments_schema =
+    SCHEMA(rco_view_deployments, deployments_fields);
 
 static const struct rco_field user_fields[] = {STRING(rco_view_user, "username", username)};
 static const struct rco_schema user_schema = SCHEMA(rco_view_user, user_fields);
@@ -66,8 +89,10 @@ static const struct rco_field review_status_fields[] = {
     BOOL(rco_view_review_status, "allowed", allowed),
     STRUCT(rco_view_review_status, "userInfo", user, user_schema),
 };
-static const struct rco_schema review_status_schema = SCHEMA(rco_view_review_status, review_status_fields);
-static const struct rco_field review_fields[] = {STRUCT(rco_view_review, "status", status, review_status_schema)};
+static const struct rco_schema review_status_schema =
+    SCHEMA(rco_view_review_status, review_status_fields);
+static const struct rco_field review_fields[] = {
+    STRUCT(rco_view_review, "status", status, review_status_schema)};
 const struct rco_schema rco_view_review_schema = SCHEMA(rco_view_review, review_fields);
 
 static const struct rco_field chunk_fields[] = {
@@ -108,5 +133,6 @@ static const struct rco_field binding_fields[] = {
     LIST(rco_view_binding, "subjects", subjects, subject_schema),
 };
 static const struct rco_schema binding_schema = SCHEMA(rco_view_binding, binding_fields);
-static const struct rco_field bindings_fields[] = {LIST(rco_view_bindings, "items", items, binding_schema)};
+static const struct rco_field bindings_fields[] = {
+    LIST(rco_view_bindings, "items", items, binding_schema)};
 const struct rco_schema rco_view_bindings_schema = SCHEMA(rco_view_bindings, bindings_fields);

@@ -51,7 +51,8 @@ static int screen(struct rco_cli *cli, struct rco_buf *out, int *ret_code, struc
                                                             : &f.run->metadata,
                             &x, out);
     else
-        rco_render_why(&r, rco_arena_printf(&cli->arena, "%s/%s", words[target.kind], target.name), &x, out);
+        rco_render_why(&r, rco_arena_printf(&cli->arena, "%s/%s", words[target.kind], target.name),
+                       &x, out);
     *ret_code = rco_explain_exit(x.health);
     return 0;
 }
@@ -64,18 +65,23 @@ static int run(struct rco_cli *cli)
     if (rco_target_parse(cli->opt->args[0], &target, &err) < 0)
         return rco_cli_usage_error(cli, "%s", err.msg);
     if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(cli, "--watch shows screens for people: use it without -o json or yaml");
+        return rco_cli_usage_error(
+            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 
 static const struct rco_option options[] = {
-    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL, "show again whenever something changed, until interrupted", NULL},
+    {"watch", 'w', RCO_OPTION_FLAG, AT(watch), NULL,
+     "show again whenever something changed, until interrupted", NULL},
 };
 
 static const char *const examples[] = {
-    "why is this specification not applied?", "why shop",
-    "what does the Environment wait for?",    "why environment/dev",
-    "what does this run do, or why did it fail?", "why run/shop-1a2b3-v3-b1",
+    "why is this specification not applied?",
+    "why shop",
+    "what does the Environment wait for?",
+    "why environment/dev",
+    "what does this run do, or why did it fail?",
+    "why run/shop-1a2b3-v3-b1",
     NULL,
 };
 
@@ -83,7 +89,8 @@ const struct rco_verb rco_verb_why = {
     .name = "why",
     .args = "NAME | KIND/NAME",
     .summary = "what is waited for, who must act, which command",
-    .description = "Explains the present condition of a specification, an Environment or a run in plain words: what is waited\n"
+    .description = "Explains the present condition of a specification, an Environment or a run in "
+                   "plain words: what is waited\n"
                    "for, who must act, and with which command.\n"
                    "Exit code: 0 when it is fine, 1 otherwise.",
     .examples = examples,

@@ -195,9 +195,9 @@ run_state broken-bbbbb-v1-b1 Pending
 run_state broken-bbbbb-v1-b1 Planning
 run_state broken-bbbbb-v1-b1 Failed "{\"reason\":\"Source\",\"completedAt\":\"$(at 30)\",\"failure\":{\"class\":\"Source\",\"message\":\"commit $COMMIT is not in the repository\"}}"
 broken_run=$(uid_of provisioningrun broken-bbbbb-v1-b1)
-status deploymentspecification broken "{\"observedGeneration\":1,\"version\":1,\"lastRun\":{\"name\":\"broken-bbbbb-v1-b1\",\"uid\":\"$broken_run\",\"version\":1,\"state\":\"Failed\"},\"failure\":{\"class\":\"Source\",\"attempts\":1,\"nextAttemptAt\":\"$(date -u -d '+5 minutes' +%Y-%m-%dT%H:%M:%SZ)\"},\"conditions\":[$(condition Ready False Failed 'run failed'),$(condition Stalled True Failed 'run failed')]}"
+status deploymentspecification broken "{\"observedGeneration\":1,\"version\":1,\"lastRun\":{\"name\":\"broken-bbbbb-v1-b1\",\"uid\":\"$broken_run\",\"version\":1,\"state\":\"Failed\"},\"failure\":{\"class\":\"Source\",\"attempts\":1},\"conditions\":[$(condition Ready False Source 'run failed'),$(condition Stalled True Source 'run failed')]}"
 krc 1 "a failed specification says why and what to do" status broken -n $NS
-has "Failed" "(Source)" "is not in the repository" "tried again by itself in" "Next: kubectl runtimecloud run logs broken-bbbbb-v1-b1 -n team-a"
+has "Failed" "(Source)" "is not in the repository" "Next: kubectl runtimecloud run logs broken-bbbbb-v1-b1 -n team-a"
 krc 1 "why says who must act" why broken -n $NS
 has "Who: you" "could not be fetched"
 krc 1 "a failed run is shown with exit code 1" run show broken-bbbbb-v1-b1 -n $NS
@@ -206,6 +206,21 @@ krc 1 "run watch of a failed run ends with 1" run watch broken-bbbbb-v1-b1 -n $N
 has "Failed"
 krc 1 "a run that failed before any log says so" run logs broken-bbbbb-v1-b1 -n $NS
 says "stored no log" "Source" "is not in the repository"
+
+# needy: a Secret was missing, it is tried again; taken: its stack has another owner.
+make_spec needy dev
+make_run needy-eeeee-v1-b1 needy dev 1 development
+run_state needy-eeeee-v1-b1 Pending
+run_state needy-eeeee-v1-b1 Planning
+run_state needy-eeeee-v1-b1 Failed "{\"reason\":\"MissingSecret\",\"completedAt\":\"$(at 30)\",\"failure\":{\"class\":\"Config\",\"message\":\"Secret dev-db key password is missing\"}}"
+needy_run=$(uid_of provisioningrun needy-eeeee-v1-b1)
+status deploymentspecification needy "{\"observedGeneration\":1,\"version\":1,\"lastRun\":{\"name\":\"needy-eeeee-v1-b1\",\"uid\":\"$needy_run\",\"version\":1,\"state\":\"Failed\",\"reason\":\"MissingSecret\"},\"failure\":{\"class\":\"Config\",\"attempts\":1,\"nextAttemptAt\":\"$(date -u -d '+5 minutes' +%Y-%m-%dT%H:%M:%SZ)\"},\"conditions\":[$(condition Ready False Config 'run failed'),$(condition Reconciling True ProgressingWithRetry 'run failed')]}"
+krc 1 "a missing Secret is named, with the time of the next attempt" status needy -n $NS
+has "Secret dev-db key password is missing" "tried again by itself in 4m" "run-now="
+make_spec taken dev
+status deploymentspecification taken "{\"observedGeneration\":1,\"version\":1,\"failure\":{\"class\":\"Config\",\"attempts\":1},\"conditions\":[$(condition Ready False StackClaimed 'stack shop-x belongs to team-b/other'),$(condition Stalled True StackClaimed 'stack shop-x belongs to team-b/other')]}"
+krc 1 "a stack that another specification holds is said" why taken -n $NS
+has "stalled (StackClaimed)" "belongs to team-b/other" "two can never share one"
 
 # cart: its plan is running, in a pod that pulls its image.
 make_spec cart dev
@@ -260,7 +275,7 @@ has NAMESPACE team-a
 krc 1 "wide has commit and run" status -n $NS -o wide
 has COMMIT 0123456789ab broken-bbbbb-v1-b1
 krc 1 "the JSON list" status -n $NS -o json
-json '.kind == "SpecificationStatusList" and (.items | length) == 8 and ([.items[] | select(.health == "bad")] | length) == 1'
+json '.kind == "SpecificationStatusList" and (.items | length) == 10 and ([.items[] | select(.health == "bad")] | length) == 3'
 krc 1 "an Environment with what deploys to it" status environment/dev -n $NS
 has "Ready" "development" shop cart
 krc 1 "a stalled Environment" why environment/lost -n $NS
@@ -283,7 +298,7 @@ has_not shop-aaaaa-v1-b1
 krc 0 "no run at all" run list -n empty
 has "No run in namespace empty"
 krc 0 "runs as a List" run list -n $NS -o json
-json '.kind == "List" and (.items | length) == 4 and ([.items[] | select(.metadata.managedFields)] | length) == 0'
+json '.kind == "List" and (.items | length) == 5 and ([.items[] | select(.metadata.managedFields)] | length) == 0'
 krc 0 "runs as YAML" run list -n $NS -o yaml
 if "$kubectl" apply --dry-run=client -f - <<<"$out" >/dev/null 2>"$dir/stderr"; then result ok "$current"; else
     result fail "$current" "kubectl does not read it: $(<"$dir/stderr")"
