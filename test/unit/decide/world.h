@@ -11,6 +11,7 @@
 #include "decide/deployment.h"
 #include "decide/environment.h"
 #include "decide/run.h"
+#include "json/writer.h"
 #include "plan/plan.h"
 
 #define WORLD_MAX_OBJECTS 512
