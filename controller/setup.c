@@ -324,14 +324,19 @@ static void runs_of_specification(void *ctx, const void *old_obj, const void *ne
     enqueue_pair(ctx, RCO_KIND_RUN, RCO_INDEX_SPECIFICATION, d->metadata.ns, d->metadata.name, e);
 }
 
-/* A pod's end frees the stack for the other runs of its environment, too. */
+static bool is_held(const struct rco_meta *pod)
+{
+    return pod && rco_meta_has_finalizer(pod, RCO_FINALIZER_ENGINE);
+}
+
+/* A pod that is let go, or gone, frees the stack for the other runs of its environment, too. */
 static void runs_of_pod(void *ctx, const void *old_obj, const void *new_obj,
                         struct rco_enqueuer *e)
 {
     const struct rco_meta *m = either(old_obj, new_obj);
 
     enqueue_label(old_obj, new_obj, RCO_LABEL_RUN, e);
-    if (!new_obj)
+    if (!new_obj || (is_held(old_obj) && !is_held(new_obj)))
         enqueue_pair(ctx, RCO_KIND_RUN, RCO_INDEX_ACTIVE, m->ns,
                      rco_meta_label(m, RCO_LABEL_ENVIRONMENT), e);
 }

@@ -27,7 +27,7 @@ struct rco_depspec_observed {
     const struct rco_env *env;       /* the Environment named spec.environmentId, or NULL */
     /* ConfigMaps of the namespace labelled runtimecloud.io/environment=<environmentId>; at least those
      * that spec.configRefs names, as far as they exist. */
-    const struct rco_configmap *const *configmaps;
+    const struct rco_configmap *const *configmaps; /* compacted: their values are SHA-256 digests */
     size_t n_configmaps;
     /* All runs of the namespace whose spec.specificationRef.name is this specification's (of any uid). */
     const struct rco_run *const *runs;

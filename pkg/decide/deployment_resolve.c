@@ -263,10 +263,9 @@ static bool resolve_config(struct resolver *r, const struct rco_depspec_config_r
                                     "ConfigMap %s has no key %s (spec.configRefs, %s); add it and this "
                                     "goes on by itself",
                                     name, key, ref->key));
-    char *hash = rco_arena_alloc(r->a, RCO_SHA256_HEX);
-    rco_sha256_hex(value, strlen(value), hash);
+    /* What the cache keeps of a value is its SHA-256 already (compact.h). */
     *out = (struct rco_resolved_config){.key = ref->key, .config_map_name = name,
-                                        .config_map_key = key, .value_hash = hash};
+                                        .config_map_key = key, .value_hash = value};
     return false;
 }
 

@@ -51,9 +51,11 @@ pod_ends() { # [EXIT-CODE] [MESSAGE-OF-ENGINE] [MESSAGE-OF-REPORT]
     local phase=Succeeded
     [ "${1:-0}" = 0 ] || phase=Failed
     pod_status $phase "$(terminated "${1:-0}" "${2-}")" "$(terminated 0 "${3-}")"
+    # What is being deleted is gone with its last container; its finalizers keep the object.
+    if [ "$(query '.metadata.deletionTimestamp')" != null ]; then
+        api DELETE "$(core "pods/$pod")" '{"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}'
+    fi
 }
-# The kubelet has killed it and says goodbye.
-pod_confirm_deletion() { must DELETE "$(core "pods/$pod")" '{"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}'; }
 
 # --- runner ---------------------------------------------------------------------------------------
 
