@@ -59,6 +59,7 @@ struct rco_kube_client {
 };
 
 static void pump(struct rco_kube_client *c);
+static void drop(struct rco_kube_call *call);
 
 /* --- rings --- */
 
@@ -125,9 +126,9 @@ void rco_kube_client_free(struct rco_kube_client *c)
     if (!c)
         return;
     while (c->waiting.next != &c->waiting)
-        rco_kube_cancel(c->waiting.next);
+        drop(c->waiting.next);
     while (c->others.next != &c->others)
-        rco_kube_cancel(c->others.next);
+        drop(c->others.next);
     while (c->streams.next != &c->streams)
         rco_stream_drop(c->streams.next);
     rco_timer_free(c->timer);
@@ -522,13 +523,10 @@ struct rco_kube_call *rco_kube_start(struct rco_kube_client *c,
     return call;
 }
 
-void rco_kube_cancel(struct rco_kube_call *call)
+static void drop(struct rco_kube_call *call)
 {
-    struct rco_kube_client *c;
+    struct rco_kube_client *c = call->client;
 
-    if (!call)
-        return;
-    c = call->client;
     ring_remove(call);
     if (call->state == CALL_WAITING)
         c->n_waiting--;
@@ -539,6 +537,17 @@ void rco_kube_cancel(struct rco_kube_call *call)
             rco_limiter_cancelled(&c->limiter);
     }
     call_free(call);
+}
+
+void rco_kube_cancel(struct rco_kube_call *call)
+{
+    struct rco_kube_client *c;
+
+    if (!call)
+        return;
+    c = call->client;
+    drop(call);
+    pump(c); /* its slot is free */
 }
 
 void rco_kube_call_own(struct rco_kube_call *call, void *owned)
