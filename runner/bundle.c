@@ -46,3 +46,21 @@ int rco_bundle_read(const struct rco_buf *text, const char **ret_plan, size_t *r
     *ret_manifest_len = (size_t)manifest;
     return 0;
 }
+
+bool rco_bundle_changes_outputs(const char *plan, size_t n)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_error err = RCO_ERROR_INIT;
+    struct rco_value *v;
+    if (rco_value_parse(plan, n, &a, &v, &err) < 0)
+        return true;
+    const struct rco_value *plans = rco_value_get(v, "resourcePlans");
+    for (const struct rco_value *p = plans ? plans->first : NULL; p; p = p->next) {
+        const struct rco_value *goal = rco_value_get(p, "goal");
+        const struct rco_value *diff = rco_value_get(goal, "outputDiff");
+        if (rco_streq(rco_value_text(goal, "type"), "pulumi:pulumi:Stack") && diff &&
+            diff->type == RCO_VALUE_OBJECT && diff->len > 0)
+            return true;
+    }
+    return false;
+}

@@ -14,4 +14,8 @@ RCO_MUST_CHECK int rco_bundle_read(const struct rco_buf *text, const char **ret_
                                    size_t *ret_plan_len, const char **ret_manifest,
                                    size_t *ret_manifest_len, struct rco_error *err);
 
+/* Whether the engine's plan file PLAN changes outputs of the stack. It also tells of secret ones, whose values
+ * the event stream hides. True when it cannot be read. */
+bool rco_bundle_changes_outputs(const char *plan, size_t n);
+
 #endif

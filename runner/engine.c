@@ -112,24 +112,6 @@ static int outcome(struct rco_engine *e, const struct rco_supervised *s, struct 
     return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "%s", s->error ? s->error : "");
 }
 
-/* Whether the stack's outputs differ from those of the state: the plan file tells also of secret ones. */
-static bool plan_changes_outputs(struct rco_arena *a, const struct rco_buf *plan)
-{
-    struct rco_error err = RCO_ERROR_INIT;
-    struct rco_value *v;
-    if (rco_value_parse(rco_buf_str(plan), plan->len, a, &v, &err) < 0)
-        return true;
-    const struct rco_value *plans = rco_value_get(v, "resourcePlans");
-    for (const struct rco_value *p = plans ? plans->first : NULL; p; p = p->next) {
-        const struct rco_value *goal = rco_value_get(p, "goal");
-        const struct rco_value *diff = rco_value_get(goal, "outputDiff");
-        if (rco_streq(rco_value_text(goal, "type"), "pulumi:pulumi:Stack") && diff &&
-            diff->type == RCO_VALUE_OBJECT && diff->len > 0)
-            return true;
-    }
-    return false;
-}
-
 static int keep_plan(struct rco_engine *e, const char *file, struct rco_failure *f)
 {
     struct rco_error err = RCO_ERROR_INIT;
@@ -145,7 +127,7 @@ static int keep_plan(struct rco_engine *e, const char *file, struct rco_failure 
     rco_bundle_write(plan.data, plan.len, manifest.data, manifest.len, &bundle);
     rco_sha256_hex(bundle.data, bundle.len, hex);
     e->done.plan_file_digest = rco_arena_strdup(&e->r->arena, hex);
-    e->done.outputs_changed = plan_changes_outputs(&e->r->arena, &plan);
+    e->done.outputs_changed = rco_bundle_changes_outputs(plan.data, plan.len);
     if (rco_file_write_atomic(rco_runner_path(e->r, "stream/plan"), bundle.data, bundle.len, 0640,
                               &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "plan artifact");

@@ -311,8 +311,8 @@ static int explain(struct rco_git *g, const struct rco_proc_result *res, const c
                                          : " (the repository needs credentials: "
                                            "git.credentialsSecretRef and allowedRepositories of the "
                                            "Environment)";
-    else if (strstr(text, "unable to update url base from redirection") || strstr(text, "redirect"))
-        hint = " (redirects are not followed: put the URL it redirects to into programRef)";
+    else if (strstr(text, "unable to update url base from redirection") || strstr(text, "returned error: 30"))
+        hint = " (a redirect is not followed: put the URL it leads to into programRef)";
     else if (strstr(text, "certificate"))
         hint = " (git.caSecretRef of the Environment names further CA certificates)";
     return rco_failure_set(f, class, "%s %s: %s%s", what, g->r->job.program.repository, text, hint);

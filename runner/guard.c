@@ -46,6 +46,7 @@ int rco_guard_plan_file(struct rco_engine *e, const char **ret_file, struct rco_
     if (rco_bundle_read(&text, &plan, &plan_len, &manifest, &manifest_len, &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_PLAN_STALE, &err, "plan file");
     rco_buf_add(ret_manifest, manifest, manifest_len);
+    e->done.outputs_changed = rco_bundle_changes_outputs(plan, plan_len);
     *ret_file = rco_arena_printf(&e->r->arena, "%s/plan.json", e->r->tmpdir);
     if (rco_file_write_atomic(*ret_file, plan, plan_len, 0600, &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "plan file");

@@ -82,11 +82,11 @@ static void judge_plan(struct rco_runner *r, const struct rco_engine_done *d,
 
 static void judge_apply(const struct rco_engine_done *d, struct rco_runner_receipt *ret)
 {
-    bool same_state = d->state_digest && rco_streq(d->state_digest, d->base_state_digest);
+    /* Not by the state's digest: secret outputs are encrypted anew each time. */
     bool counted = ret->adds || ret->changes || ret->deletes || ret->replaces;
     if (!d->ok)
         return;
-    ret->result = counted || !same_state ? RCO_APPLY_RESULT_SUCCEEDED : RCO_APPLY_RESULT_NO_CHANGES;
+    ret->result = counted || d->outputs_changed ? RCO_APPLY_RESULT_SUCCEEDED : RCO_APPLY_RESULT_NO_CHANGES;
 }
 
 static void fill_facts(struct rco_runner *r, const struct rco_outcome_input *in,

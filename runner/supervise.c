@@ -184,7 +184,7 @@ int rco_supervise(struct rco_engine *e, const struct rco_argv *argv, const char 
     struct run r = {.e = e, .ret = ret, .out_fd = -1, .err_fd = -1};
     int64_t grace = e->r->job.grace_seconds - RCO_KILL_BEFORE_END_S;
     *ret = (struct rco_supervised){.exit_code = -1};
-    r.kill_after_ms = (grace > 30 ? grace : 30) * 1000;
+    r.kill_after_ms = (grace > 1 ? grace : 1) * 1000;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int rc = open_streams(&r, name, f);
     if (rc == 0)

@@ -84,6 +84,8 @@ static const struct text_rule engine_rules[] = {
     {"passphrase must be set", RCO_FAILURE_CLASS_CONFIG},
     {"Missing required configuration variable", RCO_FAILURE_CLASS_CONFIG},
     {"missing required configuration", RCO_FAILURE_CLASS_CONFIG},
+    {"missing configuration value", RCO_FAILURE_CLASS_CONFIG},
+    {"validating stack config", RCO_FAILURE_CLASS_CONFIG},
     {"no stack named", RCO_FAILURE_CLASS_CONFIG},
     {"no Pulumi.yaml project file found", RCO_FAILURE_CLASS_SOURCE},
     {"could not locate a Pulumi.yaml", RCO_FAILURE_CLASS_SOURCE},
@@ -178,6 +180,13 @@ static bool line_has_prefix(const char *line, size_t n, const char *prefix)
     return n >= len && memcmp(line, prefix, len) == 0;
 }
 
+/* Where in a line the error begins: progress of a downloader may stand before it without a line end. */
+static size_t error_offset(const char *line, size_t n)
+{
+    const char *at = memmem(line, n, "]error: ", 8);
+    return at ? (size_t)(at - line) + 1 : 0;
+}
+
 /* Generic sentences of git that explain nothing when a better line stands before them. */
 static bool is_noise(const char *line, size_t n)
 {
@@ -217,6 +226,9 @@ const char *rco_fail_first_line(const char *text, size_t n, size_t *ret_len)
             len--;
         if (len == 0)
             continue;
+        size_t skip = error_offset(line, len);
+        line += skip;
+        len -= skip;
         bool found = is_error_line(line, len);
         if (!found && is_noise(line, len) && last)
             continue;

@@ -208,7 +208,8 @@ static void note_error(struct rco_receipt_builder *b, const char *message, const
     if (!*s)
         return;
     r->error = s;
-    r->error_urn = rco_str_empty(urn) ? NULL : rco_arena_strdup(&b->a, urn);
+    if (!rco_str_empty(urn))
+        r->error_urn = rco_arena_strdup(&b->a, urn);
 }
 
 /* The preview part of an apply is over: what is counted from here on is what was done. */
