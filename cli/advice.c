@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
-#define YOU "you, who changes the specification"
+#define YOU "whoever changes the specification"
 #define ADMIN "the workspace admin, who owns the Environment"
 #define PLATFORM "the platform engineer"
 
@@ -40,13 +40,13 @@ static const struct rco_advice_row classes[] = {
      PLATFORM,
      {"kubectl get events{flags}", "kubectl describe resourcequota{flags}", RUN_NOW}},
     {"PlanStale",
-     "something the plan was made from moved before the apply, so nothing was applied; one new run "
-     "is made "
-     "by itself",
-     NULL,
-     {"kubectl runtimecloud run list --spec {spec}{flags}", SHOW}},
+     "something the plan was made from moved before the apply, so nothing was applied; it is tried "
+     "again once by itself",
+     "whoever else changes this stack, when it happens again",
+     {RUNS, SHOW, RUN_NOW}},
     {"PlanViolation",
-     "the apply would have done something that the plan does not contain, so it was stopped",
+     "the apply would have done something that the plan does not contain, so it was stopped; it is "
+     "tried again once by itself",
      YOU,
      {LOGS, SHOW, RUN_NOW}},
     {"BackendLocked",
@@ -153,6 +153,8 @@ static const struct rco_advice_row reasons[] = {
      "the run came back from a backup with another identity, so it does nothing",
      YOU,
      {RUN_NOW}},
+    {"Cancelled", NULL, YOU, {RUN_NOW, RUNS}},
+    {"Rejected", NULL, YOU, {RUN_NOW, RUNS}},
     {"Replaced", "a newer version took its place", NULL, {STATUS}},
     {"NoChanges", "the plan had nothing to change", NULL, {SHOW}},
 };

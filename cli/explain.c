@@ -113,6 +113,8 @@ void rco_explain_next(struct rco_explainer *x, const char *template)
     };
     const char *text;
 
+    if (f->env_missing && strstr(template, "environment/{env}"))
+        return;
     if (x->out->n_next == RCO_EXPLAIN_MAX_NEXT || (!run_name(f) && strstr(template, "{run}")))
         return;
     text = rco_text_expand(x->a, template, vars, RCO_ARRAY_LEN(vars));

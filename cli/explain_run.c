@@ -173,8 +173,8 @@ static void on_awaiting(struct rco_explainer *x)
 
     rco_explain_set(x, RCO_HEALTH_WAITING, "Awaiting approval",
                     "run %s is planned and waits for an approval (%s)", r->metadata.name, reason);
-    explain_counts(x, "the plan has");
     rco_explain_advise(x, rco_advice_reason(reason));
+    explain_counts(x, "the plan has");
     rco_explain_next(x, "kubectl runtimecloud run show {run}{flags}");
 }
 

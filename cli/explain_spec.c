@@ -56,9 +56,16 @@ static bool when_unobserved(const struct rco_facts *f)
 
 static void then_unobserved(struct rco_explainer *x)
 {
+    const struct rco_depspec *s = x->f->spec;
+
     rco_explain_set(x, RCO_HEALTH_WAITING, "Unobserved",
                     "the operator has not looked at specification %s as it is now",
-                    x->f->spec->metadata.name);
+                    s->metadata.name);
+    if (s->status.has_observed_generation && s->status.observed_generation > 0)
+        rco_explain_why(x, "generation %" PRId64 " is declared, the operator has seen %" PRId64,
+                        s->metadata.generation, s->status.observed_generation);
+    else
+        rco_explain_why(x, "the operator has not seen it yet");
     rco_explain_why(
         x, "this takes a second; if it stays so, the operator does not run or cannot read it");
     rco_explain_next(x, "kubectl runtimecloud check{flags}");
@@ -107,14 +114,18 @@ static bool when_stalled(const struct rco_facts *f)
 static void then_stalled(struct rco_explainer *x)
 {
     const struct rco_condition *c = condition(x->f, "Stalled");
+    const char *stopped = rco_streq(c->reason, "Cancelled")  ? "Cancelled"
+                          : rco_streq(c->reason, "Rejected") ? "Rejected"
+                                                             : NULL;
 
-    rco_explain_set(x, RCO_HEALTH_BAD, "Stalled", "specification %s is stalled (%s)",
-                    x->f->spec->metadata.name, rco_str_or_empty(c->reason));
+    rco_explain_set(x, RCO_HEALTH_BAD, stopped ? stopped : "Stalled",
+                    "specification %s is stalled (%s)", x->f->spec->metadata.name,
+                    rco_str_or_empty(c->reason));
     rco_explain_reason(x, c);
     if (when_running(x->f))
         rco_explain_why(x, "run %s of version %" PRId64 " is still under way",
                         x->f->run->metadata.name, x->f->run->spec.specification_version);
-    rco_explain_who(x, "you, who changes the specification");
+    rco_explain_who(x, "whoever changes the specification");
     rco_explain_next(x, "kubectl describe depspec {spec}{flags}");
 }
 
@@ -188,9 +199,6 @@ static void add_env(struct rco_explainer *x)
     struct rco_explanation env;
 
     if (f->env_missing) {
-        rco_explain_why(x, "there is no Environment %s in namespace %s",
-                        rco_str_or_empty(f->spec->spec.environment_id),
-                        rco_str_or_empty(f->spec->metadata.ns));
         rco_explain_next(x, "kubectl get environments.runtimecloud.io{flags}");
         return;
     }
@@ -239,7 +247,7 @@ static void then_behind(struct rco_explainer *x)
                         rco_str_or_empty(last->name), rco_run_state_name(last->state),
                         rco_str_empty(last->reason) ? "" : " (", rco_str_or_empty(last->reason),
                         rco_str_empty(last->reason) ? "" : ")");
-        rco_explain_who(x, "you, who changes the specification");
+        rco_explain_who(x, "whoever changes the specification");
         rco_explain_next(x, "kubectl annotate --overwrite depspec {spec} "
                             "runtimecloud.io/run-now=\"$(date +%s)\"{flags}");
     } else {
@@ -262,7 +270,7 @@ static void then_fine(struct rco_explainer *x)
     rco_autobuf age = RCO_BUF_INIT;
 
     rco_text_age(&age, x->f->now, s->applied_at);
-    rco_explain_set(x, RCO_HEALTH_FINE, "Applied", "version %" PRId64 " of %s is applied, since %s",
+    rco_explain_set(x, RCO_HEALTH_FINE, "Applied", "version %" PRId64 " of %s is applied (%s ago)",
                     s->version, x->f->spec->metadata.name, rco_buf_str(&age));
     if (x->f->spec->spec.suspend || is_true(x->f, "Suspended")) {
         x->out->word = "Applied, suspended";

@@ -95,17 +95,17 @@ static void add_moment(struct moment *m, size_t *n, rco_wall at, const char *tex
     (*n)++;
 }
 
-static size_t collect_moments(const struct rco_run *run, struct rco_arena *a, struct moment *m)
+static size_t collect_moments(const struct rco_style *style, const struct rco_run *run,
+                              struct rco_arena *a, struct moment *m)
 {
     const struct rco_run_status *s = &run->status;
     rco_autobuf counts = RCO_BUF_INIT;
-    static const struct rco_style plain = {0};
     size_t n = 0;
 
     add_moment(m, &n, run->metadata.creation, "created");
     add_moment(m, &n, s->started_at, "taken up");
     if (s->has_plan_receipt) {
-        rco_render_counts(&plain, s->plan_receipt.adds, s->plan_receipt.changes,
+        rco_render_counts(style, s->plan_receipt.adds, s->plan_receipt.changes,
                           s->plan_receipt.deletes, s->plan_receipt.replaces, &counts);
         add_moment(m, &n, s->plan_receipt.planned_at,
                    rco_arena_printf(a, "planned: %s", rco_buf_str(&counts)));
@@ -128,7 +128,7 @@ static void add_timeline(const struct rco_render *r, const struct rco_run *run, 
 {
     rco_autoarena a = RCO_ARENA_INIT;
     struct moment m[MAX_MOMENTS];
-    size_t n = collect_moments(run, &a, m);
+    size_t n = collect_moments(r->style, run, &a, m);
 
     rco_text_ink(out, r->style, RCO_INK_BOLD, "Timeline");
     rco_buf_adds(out, n ? "  (UTC, from " : "\n");
@@ -374,6 +374,22 @@ static void add_identity(const struct rco_render *r, const struct rco_run *run, 
     rco_render_field(out, "Accounts", snapshot->apply_service_account_name);
 }
 
+/* The reasons that the screen has not said yet. */
+static void add_reasons(const struct rco_render *r, const struct rco_run *run,
+                        const struct rco_explanation *x, struct rco_buf *out)
+{
+    struct rco_explanation rest = *x;
+    rco_autobuf message = RCO_BUF_INIT;
+
+    rco_text_clean(&message, run->status.failure.message);
+    rest.n_why = 0;
+    for (size_t i = 0; i < x->n_why; i++)
+        if (!rco_streq(x->why[i], rco_buf_str(&message)) &&
+            !rco_str_has_prefix(x->why[i], "resource: "))
+            rest.why[rest.n_why++] = x->why[i];
+    rco_render_reasons(r->style, &rest, out);
+}
+
 void rco_render_run(const struct rco_render *r, const struct rco_facts *f,
                     const struct rco_explanation *x, struct rco_buf *out)
 {
@@ -391,7 +407,7 @@ void rco_render_run(const struct rco_render *r, const struct rco_facts *f,
     add_apply(r, run, out);
     add_failure(r, run, out);
     add_artifacts(r, run, out);
-    rco_render_reasons(r->style, x, out);
+    add_reasons(r, run, x, out);
 }
 
 void rco_render_progress(const struct rco_render *r, const struct rco_facts *f, struct rco_buf *out)

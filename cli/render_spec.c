@@ -317,15 +317,17 @@ void rco_render_env_json(const struct rco_facts *f, const struct rco_explanation
 void rco_render_why(const struct rco_render *r, const char *name, const struct rco_explanation *x,
                     struct rco_buf *out)
 {
+    struct rco_explanation all = *x;
+
     rco_text_ink(out, r->style, RCO_INK_BOLD, name);
     rco_buf_adds(out, "  ");
     rco_render_health(r->style, x, out);
     rco_buf_addc(out, '\n');
     rco_text_clean(out, x->what);
     rco_buf_addc(out, '\n');
-    rco_render_reasons(r->style, x, out);
-    if (!x->who)
-        rco_buf_adds(out, "Nobody has to do anything.\n");
+    if (!all.who)
+        all.who = "nobody has to do anything";
+    rco_render_reasons(r->style, &all, out);
 }
 
 void rco_render_why_json(const char *kind, const struct rco_meta *meta,

@@ -199,7 +199,7 @@ status deploymentspecification broken "{\"observedGeneration\":1,\"version\":1,\
 krc 1 "a failed specification says why and what to do" status broken -n $NS
 has "Failed" "(Source)" "is not in the repository" "Next: kubectl runtimecloud run logs broken-bbbbb-v1-b1 -n team-a"
 krc 1 "why says who must act" why broken -n $NS
-has "Who: you" "could not be fetched"
+has "Who: whoever changes" "could not be fetched"
 krc 1 "a failed run is shown with exit code 1" run show broken-bbbbb-v1-b1 -n $NS
 has "Failure" "Source" "is not in the repository"
 krc 1 "run watch of a failed run ends with 1" run watch broken-bbbbb-v1-b1 -n $NS
@@ -281,7 +281,7 @@ has "Ready" "development" shop cart
 krc 1 "a stalled Environment" why environment/lost -n $NS
 has "stalled (StateLost)" "rco-state-lost" "Who: the workspace admin"
 krc 0 "a ready Environment" why renv/prod -n $NS
-has "is ready" "Nobody has to do anything"
+has "is ready" "Who: nobody has to do anything"
 krc 1 "a near name is suggested" status shp -n $NS
 says 'did you mean "shop"?'
 krc 1 "a specification where a run was meant" run show shop -n $NS
