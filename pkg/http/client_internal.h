@@ -31,11 +31,13 @@ struct lane {
     CURLM *multi;
     struct rco_timer *timer; /* curl's */
     struct rco_timer *pump;  /* work that must not be done inside a callback of curl or of the caller */
+    struct rco_timer *nudge;
     struct lane_conn *conns;
     struct rco_http_call *calls, *last; /* in the order of their start */
     size_t n_calls;
     size_t n_cancelled; /* calls given up from inside curl, to be dropped when it returns */
     bool in_curl;
+    bool kick; /* a transfer has left a shared connection: see kick() */
     bool http1; /* the server does not speak HTTP/2 */
     int width;  /* connections allowed; 0 = any number */
     bool retired;

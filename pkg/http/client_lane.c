@@ -15,6 +15,8 @@
 
 #define POOL_REQUEST RCO_HTTP1_CONNECTIONS
 #define POOL_ELECTION 2
+#define MAX_KICKED (2 * RCO_HTTP1_CONNECTIONS)
+#define NUDGE_NS RCO_NS_PER_S
 
 /* A socket that curl wants watched. */
 struct watched {
@@ -146,6 +148,33 @@ static void widen(struct lane *lane)
     }
 }
 
+/* With two answers under way on one HTTP/2 connection libcurl 7.88 may leave the rest of one in its buffers
+ * when the other ends or is taken away, and wait for the socket, where nothing comes any more. Pretending
+ * that the socket is readable makes it go on. */
+static void kick(struct lane *lane)
+{
+    curl_socket_t fds[MAX_KICKED];
+    size_t n = 0;
+
+    lane->kick = false;
+    for (struct lane_conn *conn = lane->conns; conn && n < MAX_KICKED; conn = conn->next)
+        fds[n++] = conn->fd;
+    for (size_t i = 0; i < n; i++)
+        act(lane, fds[i], CURL_CSELECT_IN); /* an fd that was closed meanwhile is ignored */
+}
+
+/* The same in case it gets stuck on a path nobody has seen yet: a request then loses a second, not its
+ * whole deadline. */
+static void on_nudge(void *ctx)
+{
+    struct lane *lane = ctx;
+
+    if (lane->http1 || lane->n_calls == 0)
+        return;
+    rco_timer_arm(lane->nudge, NUDGE_NS);
+    kick(lane);
+}
+
 static bool launch_one(struct lane *lane)
 {
     for (struct rco_http_call *call = lane->calls; call; call = call->next) {
@@ -187,6 +216,8 @@ static void on_pump(void *ctx)
     struct lane *lane = ctx;
 
     widen(lane);
+    if (lane->kick)
+        kick(lane);
     if (lane->evict)
         evict(lane);
     while (launch_one(lane))
@@ -208,6 +239,7 @@ struct lane *rco_lane_new(struct rco_http_client *client, enum rco_http_lane kin
         abort();
     lane->timer = rco_timer_new(client->loop, on_timer, lane);
     lane->pump = rco_timer_new(client->loop, on_pump, lane);
+    lane->nudge = rco_timer_new(client->loop, on_nudge, lane);
     curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket_change);
     curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane);
     curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_timer_change);
@@ -233,6 +265,7 @@ void rco_lane_free(struct lane *lane)
     curl_multi_cleanup(lane->multi);
     rco_timer_free(lane->timer);
     rco_timer_free(lane->pump);
+    rco_timer_free(lane->nudge);
     while (lane->conns)
         rco_lane_close_socket(lane, lane->conns->fd);
     free(lane);
@@ -254,6 +287,8 @@ void rco_lane_add(struct lane *lane, struct rco_http_call *call)
         lane->calls = call;
     lane->last = call;
     lane->n_calls++;
+    if (lane->kind == RCO_LANE_REQUEST && !lane->http1 && !rco_timer_armed(lane->nudge))
+        rco_timer_arm(lane->nudge, NUDGE_NS);
     rco_lane_wake(lane);
 }
 
@@ -263,6 +298,10 @@ void rco_lane_remove(struct lane *lane, struct rco_http_call *call)
         lane->in_curl = true;
         curl_multi_remove_handle(lane->multi, call->easy);
         lane->in_curl = false;
+        if (lane->kind == RCO_LANE_REQUEST && !lane->http1 && lane->n_calls > 1) {
+            lane->kick = true;
+            rco_lane_wake(lane);
+        }
     }
     if (call->prev)
         call->prev->next = call->next;

@@ -460,7 +460,7 @@ static void trap_3_4_sockets_are_set_up_to_find_dead_peers(void **state)
     while (f->peer.n_conns == 0)
         bench_run_for(&f->bench, 5 * MS);
     for (int fd = 3; fd < 256; fd++) {
-        struct sockaddr_in sa;
+        struct sockaddr_in sa = {0};
         socklen_t n = sizeof sa;
         int value = 0;
         socklen_t size = sizeof value;

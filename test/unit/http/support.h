@@ -85,6 +85,7 @@ static RCO_UNUSED void bench_run(struct bench *b)
     rco_timer_arm(b->guard, GUARD_NS);
     rco_loop_run(b->loop);
     rco_timer_disarm(b->guard);
+    rco_timer_disarm(b->pause); /* something else may have stopped the loop before it */
     if (b->expired)
         fail_msg("nothing happened in time");
 }
