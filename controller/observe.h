@@ -9,6 +9,7 @@
 #define RCO_INDEX_ENVIRONMENT "environment"     /* "ns/environment" */
 #define RCO_INDEX_ACTIVE "active"               /* runs that still need attention, "ns/environment" */
 #define RCO_INDEX_SPECIFICATION "specification" /* "ns/specification" */
+#define RCO_INDEX_RUN "run"                     /* "ns/run", of what a run made */
 #define RCO_INDEX_RUN_UID "run-uid"             /* uid of the run an object belongs to */
 #define RCO_INDEX_UID "uid"
 #define RCO_INDEX_HOLDER "holder"     /* claims: uid of the specification */

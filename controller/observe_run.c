@@ -81,6 +81,25 @@ static void observe_run(const struct rco_observer *obs, const struct rco_world *
     observe_other_pods(obs, in_env, uid, a, s);
 }
 
+/* What a run that is gone left behind; false when there is nothing. */
+static bool observe_leftovers(const struct rco_observer *obs, const struct rco_key *key,
+                              struct rco_arena *a, struct rco_run_observed *s)
+{
+    const char *name = rco_index_key(a, key->ns, key->name);
+    const struct rco_configmap **anchors;
+
+    s->n_jobs = rco_observer_by_index(obs, RCO_KIND_JOB, RCO_INDEX_RUN, name, a,
+                                      (const void ***)&s->jobs);
+    s->n_pods = rco_observer_by_index(obs, RCO_KIND_POD, RCO_INDEX_RUN, name, a,
+                                      (const void ***)&s->pods);
+    s->n_engine_claims = rco_observer_by_index(obs, RCO_KIND_LEASE, RCO_INDEX_RUN, name, a,
+                                               (const void ***)&s->engine_claims);
+    if (rco_observer_by_index(obs, RCO_KIND_CONFIGMAP, RCO_INDEX_RUN, name, a,
+                              (const void ***)&anchors))
+        s->anchor = anchors[0];
+    return s->n_jobs || s->n_pods || s->n_engine_claims || s->anchor;
+}
+
 int rco_observe_run(void *ctx, const struct rco_observer *obs, const struct rco_key *key,
                     struct rco_arena *a, void **ret_snapshot, struct rco_error *err)
 {
@@ -90,7 +109,8 @@ int rco_observe_run(void *ctx, const struct rco_observer *obs, const struct rco_
     (void)err;
     rco_mailbox_observe(world->mailbox, key->ns, key->name, a, &s->mailbox);
     s->run = rco_observer_get(obs, RCO_KIND_RUN, key->ns, key->name, a);
-    if (!s->run && !s->mailbox.n_starts && !s->mailbox.n_receipts) {
+    if (!s->run && !observe_leftovers(obs, key, a, s) && !s->mailbox.n_starts &&
+        !s->mailbox.n_receipts) {
         rco_mailbox_forget(world->mailbox, key->ns, key->name);
         return 0;
     }

@@ -36,6 +36,11 @@ static void index_label_run_uid(const void *obj, struct rco_index_sink *sink)
     rco_index_emit(sink, rco_meta_label(obj, RCO_LABEL_RUN_UID));
 }
 
+static void index_label_run(const void *obj, struct rco_index_sink *sink)
+{
+    emit_pair(sink, obj, rco_meta_label(obj, RCO_LABEL_RUN));
+}
+
 static void index_namespace(const void *obj, struct rco_index_sink *sink)
 {
     rco_index_emit(sink, ((const struct rco_meta *)obj)->ns);
@@ -92,6 +97,11 @@ static void index_claim_holder(const void *obj, struct rco_index_sink *sink)
     rco_index_emit(sink, ((const struct rco_lease *)obj)->spec.holder_identity);
 }
 
+static void index_claim_run(const void *obj, struct rco_index_sink *sink)
+{
+    rco_index_emit(sink, rco_meta_annotation(obj, RCO_ANNOTATION_CLAIM_ENGINE_RUN));
+}
+
 static void index_claim_run_uid(const void *obj, struct rco_index_sink *sink)
 {
     rco_index_emit(sink, rco_meta_annotation(obj, RCO_ANNOTATION_CLAIM_ENGINE_RUN_UID));
@@ -113,17 +123,21 @@ static const struct rco_index run_indexes[] = {
     {RCO_INDEX_ACTIVE, index_run_active},
 };
 static const struct rco_index job_indexes[] = {
+    {RCO_INDEX_RUN, index_label_run},
     {RCO_INDEX_RUN_UID, index_label_run_uid},
 };
 static const struct rco_index pod_indexes[] = {
+    {RCO_INDEX_RUN, index_label_run},
     {RCO_INDEX_RUN_UID, index_label_run_uid},
     {RCO_INDEX_ENVIRONMENT, index_label_environment},
 };
 static const struct rco_index claim_indexes[] = {
     {RCO_INDEX_HOLDER, index_claim_holder},
+    {RCO_INDEX_RUN, index_claim_run},
     {RCO_INDEX_RUN_UID, index_claim_run_uid},
 };
 static const struct rco_index configmap_indexes[] = {
+    {RCO_INDEX_RUN, index_label_run},
     {RCO_INDEX_ENVIRONMENT, index_label_environment},
 };
 

@@ -56,6 +56,8 @@ void rco_compact_run(void *obj, struct rco_arena *scratch)
     drop_owners(&run->metadata);
     if (!rco_run_is_final(run) || rco_meta_has_finalizer(&run->metadata, RCO_FINALIZER_RUN))
         return;
+    bool applied = s->has_apply_receipt || (s->has_engine && s->engine.pod_uid &&
+                                            s->engine.phase == RCO_ENGINE_PHASE_APPLY);
     /* Nothing is ever written to such a run again, so nothing has to be compared with. */
     run->metadata.labels = NULL;
     run->metadata.n_labels = 0;
@@ -71,7 +73,7 @@ void rco_compact_run(void *obj, struct rco_arena *scratch)
     memset(&s->plan_receipt, 0, sizeof s->plan_receipt);
     s->has_plan_receipt = false;
     memset(&s->apply_receipt, 0, sizeof s->apply_receipt);
-    s->has_apply_receipt = false;
+    s->has_apply_receipt = applied; /* retention asks whether anything may have been applied */
     s->failure.message = NULL;
     s->failure.urn = NULL;
     s->has_engine = false;

@@ -4,6 +4,8 @@
 #include "decide/table.h"
 #include "pulumi/failure.h"
 
+#include <string.h>
+
 #define RETRY_NS (60 * RCO_NS_PER_S)
 #define PRUNE_MAX 5 /* runs deleted by one decision */
 #define HISTORY_DEFAULT 20
@@ -344,13 +346,14 @@ static bool wants_requested_run(const void *p)
     return may_run(CTX(p)) && CTX(p)->run_now;
 }
 
+/* Of a run that ended and is recorded the caches no longer keep what it acted on; its hash is there. */
 static bool wants_run_for_config(const void *p)
 {
     const struct rco_depspec_ctx *c = CTX(p);
     char inputs[RCO_SHA256_HEX];
     if (!may_run(c))
         return false;
-    if (!c->newest)
+    if (!c->newest || rco_streq(c->newest->metadata.uid, c->next.last_run.uid))
         return !rco_streq(c->next.last_run.snapshot_hash, c->resolution.inputs);
     rco_resolved_inputs(&c->newest->spec.snapshot, inputs);
     return !rco_streq(inputs, c->resolution.inputs);
@@ -421,12 +424,24 @@ static void report_running(void *p)
     rco_depspec_commit(c);
 }
 
+/* NULL: the run is gone, or the caches no longer keep its message. */
 static const char *failure_message(const struct rco_depspec_ctx *c)
 {
     for (size_t i = 0; i < c->n_runs; i++)
         if (rco_streq(c->runs[i]->metadata.uid, c->next.last_run.uid))
-            return rco_str_or_empty(c->runs[i]->status.failure.message);
-    return "";
+            return c->runs[i]->status.failure.message;
+    return NULL;
+}
+
+/* What was said about the newest run when it ended, as long as it is still the one that is told about. */
+static const char *said_before(const struct rco_depspec_ctx *c, const char *reason)
+{
+    const struct rco_condition *ready =
+        rco_condition_find(c->conditions.items, c->conditions.n, "Ready");
+    return ready && rco_streq(ready->reason, reason) &&
+                   strstr(rco_str_or_empty(ready->message), c->next.last_run.name)
+               ? ready->message
+               : NULL;
 }
 
 static bool retry_is_waited_for(const void *p)
@@ -439,10 +454,13 @@ static void report_retry(void *p)
 {
     struct rco_depspec_ctx *c = CTX(p);
     char at[RCO_TIME_STR_MAX];
+    const char *reason = rco_failure_class_name(c->next.failure.class);
+    const char *text = failure_message(c), *old = said_before(c, reason);
     rco_wall_format(c->next.failure.next_attempt_at, at);
-    not_ready(c, rco_failure_class_name(c->next.failure.class), "ProgressingWithRetry",
-              rco_message(c->a, "run %s failed: %s; a new run is made at %s", c->next.last_run.name,
-                          failure_message(c), at));
+    not_ready(c, reason, "ProgressingWithRetry",
+              !text && old ? old
+                           : rco_message(c->a, "run %s failed: %s; a new run is made at %s",
+                                         c->next.last_run.name, rco_or(text, "see its log"), at));
     rco_plan_requeue(c->plan, (c->next.failure.next_attempt_at - c->now) * 1000);
 }
 
@@ -458,10 +476,13 @@ static void report_failed(void *p)
     const char *reason = rco_streq(c->next.last_run.reason, RCO_REASON_STACK_CLAIMED)
                              ? RCO_REASON_STACK_CLAIMED
                              : rco_failure_class_name(c->next.failure.class);
+    const char *text = failure_message(c), *old = said_before(c, rco_or(reason, "Failed"));
     stall(c, rco_or(reason, "Failed"),
-          rco_message(c->a, "run %s failed (%s): %s; %s", c->next.last_run.name,
-                      rco_failure_class_name(c->next.failure.class), failure_message(c),
-                      rco_fail_row(c->next.failure.class)->remedy));
+          !text && old ? old
+                       : rco_message(c->a, "run %s failed (%s): %s; %s", c->next.last_run.name,
+                                     rco_failure_class_name(c->next.failure.class),
+                                     rco_or(text, "see its log"),
+                                     rco_fail_row(c->next.failure.class)->remedy));
 }
 
 static bool was_stopped(const void *p)

@@ -223,7 +223,7 @@ void rco_depspec_commit(struct rco_depspec_ctx *c)
         rco_condition_find(c->spec->status.conditions, c->spec->status.n_conditions, "Ready");
     const struct rco_condition *ready =
         rco_condition_find(c->conditions.items, c->conditions.n, "Ready");
-    c->next.conditions = c->conditions.items;
+    c->next.conditions = c->conditions.n ? c->conditions.items : NULL;
     c->next.n_conditions = c->conditions.n;
     if (!rco_plan_patch_status(c->plan, RCO_KIND_DEPSPEC, c->meta, &c->spec->status, &c->next))
         return;

@@ -60,7 +60,7 @@ static void commit(struct ctx *c)
         rco_condition_find(c->env->status.conditions, c->env->status.n_conditions, "Ready");
     const struct rco_condition *ready =
         rco_condition_find(c->conditions.items, c->conditions.n, "Ready");
-    c->next.conditions = c->conditions.items;
+    c->next.conditions = c->conditions.n ? c->conditions.items : NULL;
     c->next.n_conditions = c->conditions.n;
     c->next.observed_generation = c->meta->generation;
     c->next.has_observed_generation = true;

@@ -243,6 +243,8 @@ static void rest(void *p)
 #define ROW(NAME) rco_run_is_##NAME, rco_run_do_##NAME
 
 static const struct rco_row rows[] = {
+    {"gone-leftovers", "the run is gone, an engine of it has ended, or its artifacts are left",
+     "claim, pod and Job as for a run; then the anchor", ROW(gone_leftovers)},
     {"gone", "the run is gone", "410 to whoever waits", is_gone, answer_gone},
     {"restored-leaving", "restored from a backup, being deleted", "finalizer removed",
      is_restored_leaving, let_restored_go},
@@ -333,7 +335,8 @@ static const struct rco_row rows[] = {
 
     {"anchor-removed", "finished, being deleted, recorded by its specification",
      "delete the anchor with all artifacts", ROW(anchor_removed)},
-    {"finalizer-removed", "the same, no anchor", "finalizer removed", ROW(finalizer_removed)},
+    {"finalizer-removed", "finished, its engines have ended, recorded by its specification",
+     "finalizer removed", ROW(finalizer_removed)},
     {"finalizer-waits", "finished, being deleted, not recorded yet", "wait", ROW(finalizer_waits)},
     {"rest", "nothing else", "nothing", NULL, rest},
 };

@@ -52,7 +52,9 @@ struct rco_mailbox_facts {
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
 struct rco_run_observed {
-    const struct rco_run *run;       /* NULL: it is gone (waiting exchanges are still answered) */
+    /* NULL: it is gone. Then jobs, pods, anchor and engine_claims are what still carries its name: label
+     * runtimecloud.io/run of the key's namespace, annotation engine-run "ns/name"; all else is unset. */
+    const struct rco_run *run;
     const struct rco_depspec *spec;  /* named spec.specificationRef.name; may have another uid; or NULL */
     const struct rco_env *env;       /* named spec.environmentId, or NULL */
     const struct rco_job *const *jobs; /* labelled run-uid = this run's uid */

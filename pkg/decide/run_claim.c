@@ -141,7 +141,7 @@ void rco_claim_clear(struct rco_run_ctx *c, const struct rco_lease *claim)
 {
     rco_autobuf patch = RCO_BUF_INIT, ended = RCO_BUF_INIT;
     struct rco_json_writer w;
-    if (!c->spec) {
+    if (c->run && !c->spec) {
         rco_plan_delete(c->plan, RCO_KIND_LEASE, &claim->metadata);
         return;
     }

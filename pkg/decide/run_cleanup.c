@@ -1,4 +1,5 @@
 /* After the engine: claim, pod and Job, in this order; and the end of the run itself. */
+#include "api/names.h"
 #include "decide/run_claim.h"
 #include "decide/run_rows.h"
 
@@ -122,12 +123,40 @@ void rco_run_do_engine_ended(void *p)
             rco_plan_delete(c->plan, RCO_KIND_JOB, &c->o->jobs[i]->metadata);
 }
 
+/* ---- the run is gone: what it left behind ---- */
+
 static bool has_engine(const struct rco_run_ctx *c)
 {
     for (size_t i = 0; i < c->o->n_pods; i++)
         if (rco_pod_is_held(c->o->pods[i]))
             return true;
     return false;
+}
+
+static bool is_orphaned_anchor(const struct rco_run_ctx *c)
+{
+    char name[RCO_NAME_SIZE];
+    const struct rco_meta *m = c->o->anchor ? &c->o->anchor->metadata : NULL;
+    const char *uid = m ? rco_meta_label(m, RCO_LABEL_RUN_UID) : NULL;
+    if (!uid || m->deletion)
+        return false;
+    rco_name_anchor(uid, name);
+    return rco_streq(m->name, name);
+}
+
+bool rco_run_is_gone_leftovers(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return !c->run && (rco_run_is_engine_ended(p) || (is_orphaned_anchor(c) && !has_engine(c)));
+}
+
+/* The artifacts go last: a pod that goes on may still upload. */
+void rco_run_do_gone_leftovers(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    rco_run_do_engine_ended(p);
+    if (is_orphaned_anchor(c) && !has_engine(c))
+        rco_plan_delete(c->plan, RCO_KIND_CONFIGMAP, &c->o->anchor->metadata);
 }
 
 bool rco_run_is_engine_waits(const void *p)
@@ -210,9 +239,12 @@ void rco_run_do_anchor_removed(void *p)
     rco_plan_requeue(c->plan, RCO_NS_PER_S);
 }
 
+/* Not only when it is deleted: finished runs then need nothing from the operator any more, also when it is
+ * gone. Their artifacts are deleted after them (gone-leftovers). */
 bool rco_run_is_finalizer_removed(const void *p)
 {
-    return is_ending(RCO_RUN_CTX(p)) && is_recorded(RCO_RUN_CTX(p));
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_final(c) && rco_meta_has_finalizer(c->meta, RCO_FINALIZER_RUN) && is_recorded(c);
 }
 
 void rco_run_do_finalizer_removed(void *p)

@@ -25,8 +25,9 @@ static const struct rco_job *find_job(const struct rco_run_ctx *c)
 bool rco_run_owns_job_name(const struct rco_run_ctx *c, const struct rco_job *job)
 {
     char name[RCO_NAME_SIZE];
-    for (enum rco_phase phase = RCO_PHASE_PLAN; phase <= RCO_PHASE_APPLY; phase++) {
-        rco_name_job(c->meta->uid, rco_phase_name(phase), name);
+    const char *uid = c->meta ? c->meta->uid : rco_meta_label(&job->metadata, RCO_LABEL_RUN_UID);
+    for (enum rco_phase phase = RCO_PHASE_PLAN; uid && phase <= RCO_PHASE_APPLY; phase++) {
+        rco_name_job(uid, rco_phase_name(phase), name);
         if (rco_streq(job->metadata.name, name))
             return true;
     }

@@ -51,7 +51,7 @@ struct rco_run_ctx {
 void rco_run_ctx_init(struct rco_run_ctx *c, const struct rco_run_observed *observed, rco_wall now,
                       struct rco_plan *plan);
 
-/* Whether JOB carries one of the two names of this run. */
+/* Whether JOB carries one of the two names of this run (of the run in its label, when that is gone). */
 bool rco_run_owns_job_name(const struct rco_run_ctx *c, const struct rco_job *job);
 
 /* ---- pods (run_pods.c) ---- */

@@ -5,7 +5,7 @@
 
 static void set_observed(struct rco_run_ctx *c)
 {
-    c->next.conditions = c->conditions.items;
+    c->next.conditions = c->conditions.n ? c->conditions.items : NULL;
     c->next.n_conditions = c->conditions.n;
     c->next.observed_generation = c->meta->generation;
     c->next.has_observed_generation = true;

@@ -8,6 +8,7 @@
 #include "api/kinds.h"
 #include "api/names.h"
 #include "api/zz_generated_types.h"
+#include "decide/compact.h"
 #include "decide/deployment.h"
 #include "decide/environment.h"
 #include "decide/run.h"
@@ -121,18 +122,39 @@ static inline struct world_object *world_find(struct world *w, enum rco_kind kin
     return NULL;
 }
 
-static inline const void *world_decode(struct world *w, struct world_object *o)
+/* The object as the API server has it. */
+static inline void *world_decode_whole(struct world *w, const struct world_object *o)
 {
     struct rco_error err = RCO_ERROR_INIT;
     const struct rco_schema *schema = rco_kind_info(o->kind)->schema;
-    if (o->decoded)
-        return o->decoded;
     char *text = tree_text(&w->a, o->tree);
     void *obj = rco_arena_alloc(&w->a, schema->size);
     if (rco_codec_decode(schema, text, strlen(text), &w->a, obj, &err) != 0)
         fail_msg("%s %s: %s", schema->name, world_name(o), err.msg);
-    o->decoded = obj;
     return obj;
+}
+
+/* As the program's informers do. */
+static inline void world_compact(enum rco_kind kind, void *obj, struct rco_arena *a)
+{
+    static void (*const compact[RCO_KIND_COUNT])(void *, struct rco_arena *) = {
+        [RCO_KIND_NAMESPACE] = rco_compact_namespace, [RCO_KIND_DEPSPEC] = rco_compact_depspec,
+        [RCO_KIND_RUN] = rco_compact_run,             [RCO_KIND_JOB] = rco_compact_job,
+        [RCO_KIND_POD] = rco_compact_pod,             [RCO_KIND_CONFIGMAP] = rco_compact_configmap,
+        [RCO_KIND_PVC] = rco_compact_pvc};
+    if (compact[kind])
+        compact[kind](obj, a);
+}
+
+/* The object as the caches keep it. */
+static inline const void *world_decode(struct world *w, struct world_object *o)
+{
+    if (!o->decoded) {
+        void *obj = world_decode_whole(w, o);
+        world_compact(o->kind, obj, &w->a);
+        o->decoded = obj;
+    }
+    return o->decoded;
 }
 
 static inline const void *world_get(struct world *w, enum rco_kind kind, const char *ns,
@@ -293,6 +315,18 @@ static inline bool fit_engine_run(const struct world_object *o, const char *uid,
     return ann && rco_streq(rco_value_text(ann, RCO_ANNOTATION_CLAIM_ENGINE_RUN_UID), uid);
 }
 
+static inline bool fit_run_name(const struct world_object *o, const char *ns, const char *name)
+{
+    return rco_streq(world_ns(o), ns) && rco_streq(world_label(o, RCO_LABEL_RUN), name);
+}
+
+static inline bool fit_engine_run_name(const struct world_object *o, const char *ref,
+                                       const char *unused)
+{
+    const struct rco_value *ann = tree_get(o->tree, "metadata.annotations");
+    return ann && rco_streq(rco_value_text(ann, RCO_ANNOTATION_CLAIM_ENGINE_RUN), ref);
+}
+
 static inline bool fit_uid(const struct world_object *o, const char *uid, const char *unused)
 {
     return rco_streq(tree_string(o->tree, "metadata.uid"), uid);
@@ -382,6 +416,19 @@ static inline void world_observe_pods(struct world *w, struct rco_run_observed *
     o->other_pods = rest;
 }
 
+static inline void world_observe_leftovers(struct world *w, struct rco_run_observed *o,
+                                           const char *ns, const char *name)
+{
+    size_t n;
+    o->jobs = (const void *)world_list(w, RCO_KIND_JOB, fit_run_name, ns, name, &o->n_jobs);
+    o->pods = (const void *)world_list(w, RCO_KIND_POD, fit_run_name, ns, name, &o->n_pods);
+    o->engine_claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_engine_run_name,
+                                                rco_arena_printf(&w->a, "%s/%s", ns, name), NULL,
+                                                &o->n_engine_claims);
+    const void *const *anchors = world_list(w, RCO_KIND_CONFIGMAP, fit_run_name, ns, name, &n);
+    o->anchor = n ? anchors[0] : NULL;
+}
+
 static inline struct rco_run_observed world_observe_run(struct world *w, const char *ns,
                                                         const char *name)
 {
@@ -395,8 +442,10 @@ static inline struct rco_run_observed world_observe_run(struct world *w, const c
     o.fenced_nodes = w->fenced;
     o.n_fenced_nodes = w->n_fenced;
     world_observe_mailbox(w, name, &o.mailbox);
-    if (!o.run)
+    if (!o.run) {
+        world_observe_leftovers(w, &o, ns, name);
         return o;
+    }
     const struct rco_meta *meta = &o.run->metadata;
     o.spec = world_get(w, RCO_KIND_DEPSPEC, ns, o.run->spec.specification_ref.name);
     o.env = world_get(w, RCO_KIND_ENV, ns, o.run->spec.environment_id);
@@ -502,7 +551,8 @@ static inline bool world_patch(struct world *w, const struct rco_action *action)
     assert_non_null(rv);
     if (!o || !rco_streq(rv, tree_string(o->tree, "metadata.resourceVersion")))
         return false;
-    const void *before = world_decode(w, o);
+    bool run = action->kind == RCO_KIND_RUN;
+    const void *before = run ? world_decode_whole(w, o) : NULL;
     bool status = action->type == RCO_ACTION_PATCH_STATUS;
     char *old = tree_text(&w->a, o->tree);
     if (status) {
@@ -517,8 +567,8 @@ static inline bool world_patch(struct world *w, const struct rco_action *action)
     if (strcmp(old, tree_text(&w->a, o->tree)) == 0)
         fail_msg("row %s: a patch of %s that changes nothing", w->plan.row, action->name);
     world_touch(w, o);
-    if (status && action->kind == RCO_KIND_RUN && w->transition)
-        w->transition(w, before, world_decode(w, o));
+    if (status && run && w->transition)
+        w->transition(w, before, world_decode_whole(w, o));
     if (!world_has_finalizers(o) && tree_get(o->tree, "metadata.deletionTimestamp")) {
         o->gone = true;
         world_collect(w, o);
@@ -612,6 +662,15 @@ static inline void world_settle(struct world *w)
                 world_decide(w, kinds[k], ns, name);
                 any |= world_execute(w, kinds[k], ns, name);
             }
+        for (size_t i = 0; i < w->n_objects; i++) { /* a deleted run's key, and its objects' */
+            if (!w->objects[i].gone || w->objects[i].kind != RCO_KIND_RUN)
+                continue;
+            const char *ns = world_ns(&w->objects[i]), *name = world_name(&w->objects[i]);
+            if (world_find(w, RCO_KIND_RUN, ns, name))
+                continue;
+            world_decide(w, RCO_KIND_RUN, ns, name);
+            any |= world_execute(w, RCO_KIND_RUN, ns, name);
+        }
         if (!any)
             return;
     }
