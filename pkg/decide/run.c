@@ -285,7 +285,6 @@ static const struct rco_row rows[] = {
 
     {"start-again", "the pod that was allowed to start asks again", "200", ROW(start_again)},
     {"start-late", "a start in a state that has no such phase", "409", ROW(start_late)},
-    {"start-unrecorded", "a start before the Job's uid is recorded", "503", ROW(start_unrecorded)},
     {"start-unseen", "a start of a pod that is not seen yet", "503", ROW(start_unseen)},
     {"start-stranger", "a start of a pod of another Job", "409", ROW(start_stranger)},
     {"start-second-pod", "a start of another pod than the one that was allowed", "409 for ever",

@@ -21,7 +21,6 @@ RCO_RUN_ROW(receipt_applied);
 /* run_start.c: the start handshake */
 RCO_RUN_ROW(start_again);
 RCO_RUN_ROW(start_late);
-RCO_RUN_ROW(start_unrecorded);
 RCO_RUN_ROW(start_unseen);
 RCO_RUN_ROW(start_stranger);
 RCO_RUN_ROW(start_second_pod);

@@ -53,21 +53,6 @@ void rco_run_do_start_late(void *p)
                        rco_run_state_name(c->state), rco_phase_name(c->start->phase)));
 }
 
-bool rco_run_is_start_unrecorded(const void *p)
-{
-    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    const struct rco_run_engine *e = &c->run->status.engine;
-    return waits(c) && (!c->run->status.has_engine || rco_str_empty(e->job_uid) ||
-                        rco_phase_parse(rco_engine_phase_name(e->phase)) != c->phase);
-}
-
-void rco_run_do_start_unrecorded(void *p)
-{
-    refuse(p, 503, "the Job of this pod is not recorded yet");
-    /* Not waiting for the pod to come back: the Job can be recorded now. */
-    rco_plan_requeue(RCO_RUN_CTX(p)->plan, AGAIN_NS);
-}
-
 bool rco_run_is_start_unseen(const void *p)
 {
     return waits(RCO_RUN_CTX(p)) && !RCO_RUN_CTX(p)->start_pod;
