@@ -138,6 +138,13 @@ unit-binaries: $(UNIT_BIN)
 test-unit: unit-binaries ## unit tests and decision cases (cmocka)
 	@test/run-unit $(B)/test $(if $(SAN),asan,unit)
 
+$(B)/wire/%_test: $(B)/obj/test/wire/%_test.o $(ALL_LIB)
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS) $^ -o $@ -lcmocka $(LIBS_ALL)
+.PHONY: test-wire-client
+test-wire-client: $(B)/wire/client_test ## client and runtime against a real kube-apiserver and etcd
+	@test/wire/client.sh $(B)/wire wire-client$(if $(SAN),-asan)
+
 .PHONY: test-wire
 test-wire: $(B)/bin/runtime-cloud-controller ## the controller against a real kube-apiserver and etcd
 	@SAN=$(SAN) test/wire/run.sh
