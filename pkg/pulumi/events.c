@@ -97,14 +97,33 @@ void rco_event_parse(const char *line, size_t n, struct rco_arena *a, struct rco
     }
 }
 
+/* Skips TEXT and a number behind it; NULL when they are not there. */
+static const char *skip_number(const char *at, const char *end, const char *text)
+{
+    size_t n = strlen(text);
+    if ((size_t)(end - at) < n || memcmp(at, text, n) != 0)
+        return NULL;
+    at += n;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
 bool rco_event_is_chatter(const char *line, size_t n)
 {
-    if (n > RCO_EVENT_PREFIX)
-        n = RCO_EVENT_PREFIX;
+    static const char *const chatter[] = {",\"diagnosticEvent\":", ",\"stdoutEvent\":",
+                                          ",\"progressEvent\":"};
     if (!looks_like_event(line, n))
         return true;
-    return memmem(line, n, "\"diagnosticEvent\"", 17) || memmem(line, n, "\"stdoutEvent\"", 13) ||
-           memmem(line, n, "\"progressEvent\"", 15);
+    /* The engine writes sequence, timestamp and then the one event. Whatever looks otherwise is kept: a name
+     * that a program chose must not make an event disappear. */
+    const char *end = line + n, *at = skip_number(line, end, event_start);
+    at = at ? skip_number(at, end, ",\"timestamp\":") : NULL;
+    for (size_t i = 0; at && i < RCO_ARRAY_LEN(chatter); i++)
+        if ((size_t)(end - at) >= strlen(chatter[i]) &&
+            memcmp(at, chatter[i], strlen(chatter[i])) == 0)
+            return true;
+    return false;
 }
 
 static const struct {
