@@ -9,9 +9,20 @@
 
 #define CONTENT_LENGTH_DIGITS 15 /* more than any cap, far from overflow */
 
+/* Where the check of the raw head stands. */
+struct head_scan {
+    bool started, done;
+    bool first_line_done;
+    char previous;
+    size_t line_len;
+    int n_spaces;   /* in the request line */
+    size_t n_known; /* characters of "HTTP/" seen behind the second one */
+};
+
 /* `http` first: http-parser's callbacks get a pointer to it. */
 struct rco_request_parser {
     http_parser http;
+    struct head_scan scan;
     const struct rco_server_handler *handler; /* borrowed, for max_body */
     struct rco_buf target;                    /* path, NUL, query */
     struct rco_buf field, value;              /* header being read */
@@ -51,6 +62,49 @@ static int count(struct rco_request_parser *p, size_t n)
     p->header_bytes += n;
     if (p->header_bytes > RCO_SERVER_MAX_HEADER)
         return refuse(p, 431, "headers are too large");
+    return 0;
+}
+
+static bool scan_request_line(struct head_scan *scan, char c)
+{
+    static const char protocol[] = "HTTP/";
+
+    if (c == ' ')
+        scan->n_spaces++;
+    else if (scan->n_spaces == 2 && scan->n_known < sizeof protocol - 1)
+        return c == protocol[scan->n_known++];
+    return true;
+}
+
+/* One byte of the head. In its lenient mode http-parser takes line feeds alone, folded headers, and any
+ * four letters for HTTP. */
+static bool scan_byte(struct head_scan *scan, char c)
+{
+    char previous = scan->previous;
+
+    scan->previous = c;
+    if (c == '\n') {
+        scan->done = scan->line_len == 1 && scan->first_line_done;
+        scan->first_line_done = true;
+        scan->line_len = 0;
+        return previous == '\r';
+    }
+    if (previous == '\r' || (scan->line_len == 0 && scan->first_line_done && (c == ' ' || c == '\t')))
+        return false;
+    scan->line_len++;
+    return scan->first_line_done || scan_request_line(scan, c);
+}
+
+static int scan_head(struct rco_request_parser *p, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n && !p->scan.done; i++) {
+        /* Empty lines before a request are allowed. */
+        if (!p->scan.started && (bytes[i] == '\r' || bytes[i] == '\n'))
+            continue;
+        p->scan.started = true;
+        if (!scan_byte(&p->scan, bytes[i]))
+            return refuse(p, 400, "malformed line end, folded header or protocol");
+    }
     return 0;
 }
 
@@ -370,6 +424,8 @@ enum rco_parse_result rco_request_parser_feed(struct rco_request_parser *p, cons
         return RCO_PARSE_REFUSED;
     if (n == 0)
         return RCO_PARSE_MORE;
+    if (scan_head(p, bytes, n) != 0)
+        return RCO_PARSE_REFUSED;
     *ret_used = http_parser_execute(&p->http, &settings, bytes, n);
     if (p->complete)
         return RCO_PARSE_COMPLETE;
