@@ -24,7 +24,7 @@ int rco_check_cluster(struct rco_cli *cli, struct rco_checks *c, struct rco_erro
     rco_check_section(c, "Cluster");
     if (rco_cluster_version(cli, &v, err) < 0)
         return -1;
-    if (v.major < 1 || (v.major == 1 && v.minor < RCO_CLUSTER_MIN_MINOR))
+    if (!rco_cluster_is_supported(&v))
         rco_check_add(
             c, RCO_CHECK_FAILED, "server", "upgrade the cluster",
             "Kubernetes %s is older than 1.%d, which has no stable ValidatingAdmissionPolicy",

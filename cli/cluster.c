@@ -29,6 +29,11 @@ int rco_cluster_version(struct rco_cli *cli, struct rco_server_version *out, str
     return 0;
 }
 
+bool rco_cluster_is_supported(const struct rco_server_version *v)
+{
+    return v->major > 1 || (v->major == 1 && v->minor >= RCO_CLUSTER_MIN_MINOR);
+}
+
 bool rco_cluster_serves_api(struct rco_cli *cli)
 {
     struct rco_view_resources r = {0};

@@ -16,6 +16,8 @@ RCO_MUST_CHECK int rco_cluster_version(struct rco_cli *cli, struct rco_server_ve
                                        struct rco_error *err);
 /* "30+" counts as 30; anything else that is not a number is 0. Pure. */
 int64_t rco_cluster_number(const char *s);
+/* Whether the operator works with such a server. Pure. */
+bool rco_cluster_is_supported(const struct rco_server_version *v);
 /* Whether runtimecloud.io/v1alpha1 is served at all. */
 bool rco_cluster_serves_api(struct rco_cli *cli);
 

@@ -13,7 +13,7 @@
 struct rco_cli_http {
     CURL *curl;
     const struct rco_kube_config *config; /* borrowed */
-    char *const *environ;                 /* borrowed */
+    char *const *environment;             /* borrowed */
     struct rco_buf ca, cert, key;         /* PEM; empty = none */
     struct rco_buf authorization;         /* header; empty = none */
     struct curl_slist *connect_to;        /* for tls-server-name */
@@ -73,7 +73,7 @@ static int run_plugin(struct rco_cli_http *h, struct rco_error *err)
 {
     struct rco_exec_credential got = {0};
 
-    if (rco_kube_exec_run(h->config, h->environ, &got, err) < 0)
+    if (rco_kube_exec_run(h->config, h->environment, &got, err) < 0)
         return -1;
     rco_buf_clear(&h->authorization);
     if (got.token)
@@ -136,13 +136,13 @@ static int set_server(struct rco_cli_http *h, struct rco_error *err)
     return rc;
 }
 
-struct rco_cli_http *rco_cli_http_new(const struct rco_kube_config *config, char *const *environ,
-                                      struct rco_error *err)
+struct rco_cli_http *rco_cli_http_new(const struct rco_kube_config *config,
+                                      char *const *environment, struct rco_error *err)
 {
     struct rco_cli_http *h = rco_calloc(1, sizeof(*h));
 
     h->config = config;
-    h->environ = environ;
+    h->environment = environment;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     h->curl = curl_easy_init();
     if (!h->curl) {

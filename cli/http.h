@@ -18,9 +18,9 @@
 struct rco_cli_http;
 
 /* CONFIG is borrowed and must outlive the client; files it names are read now, a credential plugin
- * runs now (with ENVIRON). Errors name file or field. */
-struct rco_cli_http *rco_cli_http_new(const struct rco_kube_config *config, char *const *environ,
-                                      struct rco_error *err);
+ * runs now (with ENVIRONMENT). Errors name file or field. */
+struct rco_cli_http *rco_cli_http_new(const struct rco_kube_config *config,
+                                      char *const *environment, struct rco_error *err);
 void rco_cli_http_free(struct rco_cli_http *h);
 
 struct rco_cli_request {

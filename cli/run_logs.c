@@ -169,32 +169,6 @@ static int explain_forbidden(struct rco_error *err)
     return -1;
 }
 
-static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
-{
-    struct printed printed = {.map = RCO_MAP_INIT};
-    const struct rco_artifact *stored;
-    struct rco_facts f;
-    int rc;
-
-    while (true) {
-        rco_arena_clear(&cli->arena);
-        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
-        rc = rco_gather_run(cli, cli->ns, name, &f, NULL, err);
-        if (rc < 0 || is_over(cli, f.run))
-            break;
-        rc = print_pods(cli, f.run, &printed, RCO_FOLLOW_YES, err);
-        if (rc < 0)
-            break;
-        pause_s(1);
-    }
-    /* A run that was over before anything could be followed: what it stored is the log. */
-    stored = rc == 0 && !printed.n ? rco_logs_find(f.run, wanted_phase(cli)) : NULL;
-    if (stored)
-        rc = print_stored(cli, f.run, stored, err);
-    rco_map_release(&printed.map);
-    return rc < 0 ? explain_forbidden(err) : 0;
-}
-
 /* Nothing is stored: pods that are still there, else the reason. */
 static int print_unstored(struct rco_cli *cli, const struct rco_run *run, struct rco_error *err)
 {
@@ -224,6 +198,56 @@ static int print_unstored(struct rco_cli *cli, const struct rco_run *run, struct
                              rco_str_or_empty(run->status.failure.message));
     return rco_error_set(err, RCO_ENOTFOUND, "run %s (%s) has stored no log of that phase",
                          run->metadata.name, rco_run_state_name(run->status.state));
+}
+
+/* The pods say what the runner does; what the engine said is stored when its phase has ended. */
+static int print_ended_phases(struct rco_cli *cli, const struct rco_run *run, bool *done,
+                              struct rco_error *err)
+{
+    static const enum rco_engine_phase phases[] = {RCO_ENGINE_PHASE_PLAN, RCO_ENGINE_PHASE_APPLY};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(phases); i++) {
+        const struct rco_artifact *stored = rco_logs_find(run, phases[i]);
+        bool wanted = wanted_phase(cli) == RCO_ENGINE_PHASE_UNSET || wanted_phase(cli) == phases[i];
+        rco_autobuf out = RCO_BUF_INIT, text = RCO_BUF_INIT;
+
+        if (!stored || done[i] || !wanted || cli->opt->container)
+            continue;
+        rco_buf_addf(&text, "==> %s, its whole log", rco_engine_phase_name(phases[i]));
+        rco_text_ink(&out, &cli->style, RCO_INK_DIM, rco_buf_str(&text));
+        rco_buf_addc(&out, '\n');
+        rco_cli_print(cli, &out);
+        done[i] = true;
+        if (print_stored(cli, run, stored, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
+{
+    struct printed printed = {.map = RCO_MAP_INIT};
+    bool done[2] = {false, false};
+    struct rco_facts f;
+    int rc;
+
+    while (true) {
+        rco_arena_clear(&cli->arena);
+        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+        rc = rco_gather_run(cli, cli->ns, name, &f, NULL, err);
+        if (rc == 0)
+            rc = print_ended_phases(cli, f.run, done, err);
+        if (rc < 0 || is_over(cli, f.run))
+            break;
+        rc = print_pods(cli, f.run, &printed, RCO_FOLLOW_YES, err);
+        if (rc < 0)
+            break;
+        pause_s(1);
+    }
+    if (rc == 0 && !printed.n && !done[0] && !done[1])
+        rc = print_unstored(cli, f.run, err);
+    rco_map_release(&printed.map);
+    return rc < 0 ? explain_forbidden(err) : 0;
 }
 
 static int print_once(struct rco_cli *cli, const char *name, struct rco_error *err)

@@ -44,6 +44,10 @@ static int run(struct rco_cli *cli)
     if (server.git_version) {
         rco_buf_adds(&out, "Kubernetes ");
         rco_text_clean(&out, server.git_version);
+        if (!rco_cluster_is_supported(&server)) {
+            rco_buf_addf(&out, " (not supported: older than 1.%d)", RCO_CLUSTER_MIN_MINOR);
+            code = RCO_EXIT_NOT_FINE;
+        }
         rco_buf_addf(&out, "\nAPI %s\n", api);
     }
     rco_cli_print(cli, &out);

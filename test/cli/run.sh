@@ -2,7 +2,7 @@
 # kubectl-runtimecloud against a real kube-apiserver: every verb, with objects in every situation.
 # Usage: test/cli/run.sh [PROGRAM]. Last line: `cli: N passed, N failed`.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=../lib/results.sh
 . test/lib/results.sh
 bin=$(realpath "${1:-build/bin/kubectl-runtimecloud}")
@@ -12,9 +12,10 @@ unset KUBECONFIG NO_COLOR COLUMNS
 export LC_ALL=C.UTF-8 NS=team-a
 # Only the plugin gets the empty home: the cluster tools keep their caches in the real one.
 plugin() { HOME=$dir timeout 60 "$bin" "$@"; }
-kubelet_pid=
+kubelet_pid='' old_pid=''
 
 finish() {
+    [ -z "$old_pid" ] || kill "$old_pid" 2>/dev/null
     [ -z "$kubelet_pid" ] || kill "$kubelet_pid" 2>/dev/null
     hack/cluster/control-plane.sh down "$dir/cp" >/dev/null 2>&1
     rm -rf "$dir"
@@ -180,6 +181,8 @@ if [ "$out" = "$(cat "$dir/apply.log")" ]; then result ok "$current"; else resul
 if cmp -s "$dir/got" "$dir/plan.log"; then result ok "the plan's log is the same byte for byte"; else
     result fail "the plan's log is the same byte for byte"
 fi
+krc 0 "run logs --follow of an ended run prints what both phases stored" run logs --spec shop -n $NS --follow
+has "==> plan, its whole log" "ConfigMap web-config create" "==> apply, its whole log" "apply line 400"
 first=$(jq -r '.chunks[1]' <<<"$plan_log")
 k patch configmap "$first" --type=merge -p '{"binaryData":{"data":"eHh4"}}' >/dev/null
 krc 1 "a log whose chunk was changed says so" run logs --spec shop -n $NS --phase plan
@@ -317,7 +320,7 @@ run_state cart-ccccc-v1-b1 Applied "{\"completedAt\":\"$(at 0)\",\"applyReceipt\
 wait $watch_pid
 code=$?
 out=$(<"$dir/watch") err='' current="run watch follows a run to Applied and exits 0"
-[ $code = 0 ] && result ok "$current" || result fail "$current" "exit $code: $out"
+if [ $code = 0 ]; then result ok "$current"; else result fail "$current" "exit $code: $out"; fi
 has Planning Planned Applying Applied
 make_run cart-ccccc-v1-b2 cart dev 1 development
 run_state cart-ccccc-v1-b2 Pending
@@ -328,7 +331,7 @@ k delete provisioningrun cart-ccccc-v1-b2 >/dev/null
 wait $watch_pid
 code=$?
 out=$(<"$dir/watch") err='' current="run watch ends with 1 when the run is deleted"
-[ $code = 1 ] && result ok "$current" || result fail "$current" "exit $code: $out"
+if [ $code = 1 ]; then result ok "$current"; else result fail "$current" "exit $code: $out"; fi
 has "was deleted"
 
 # --- logs of running pods, through the API server to a kubelet -------------------------------
@@ -391,6 +394,58 @@ has "see specifications: no (verb list on deploymentspecifications.runtimecloud.
 krc 1 "check names the approvers in fact" check -n $NS
 has "User jane: can create pods (RoleBinding podder)" "Group auditors: can read Secrets (ClusterRoleBinding reader)"
 has_not "ServiceAccount team-a/viewer: can"
+
+# --- an installation -------------------------------------------------------------------------
+
+"$kubectl" create namespace runtime-cloud >/dev/null
+for crd in $("$kubectl" get crd -o name | grep runtimecloud.io); do
+    "$kubectl" annotate "$crd" runtimecloud.io/operator-namespace=runtime-cloud >/dev/null
+done
+policy() { # NAME
+    jq -n --arg n "$1" '{apiVersion: "v1", kind: "List", items: [
+        {apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingAdmissionPolicy", metadata: {name: $n},
+         spec: {matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["bindings"]}]},
+                validations: [{expression: "true"}]}},
+        {apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingAdmissionPolicyBinding", metadata: {name: $n},
+         spec: {policyName: $n, validationActions: ["Deny"]}}]}' | "$kubectl" apply -f - >/dev/null
+}
+for name in environments operator-owned namespaces sealed-pods sealed-tokens; do policy $name.runtimecloud.io; done
+jq -n '{apiVersion: "apps/v1", kind: "Deployment", metadata: {name: "runtime-cloud-operator", namespace: "runtime-cloud",
+         labels: {"app.kubernetes.io/name": "runtime-cloud-operator"}},
+        spec: {replicas: 2, selector: {matchLabels: {a: "b"}}, template: {metadata: {labels: {a: "b"}},
+         spec: {containers: [{name: "controller", image: "controller:1"}]}}}}' | "$kubectl" apply -f - >/dev/null
+ready() { "$kubectl" -n runtime-cloud patch deployment runtime-cloud-operator --subresource=status --type=merge -p "{\"status\":{\"replicas\":2,\"readyReplicas\":$1}}" >/dev/null; }
+krc 1 "check says that no pod of the controller is ready" check -n $NS
+has "deployment runtime-cloud/runtime-cloud-operator has no ready pod (wants 2)"
+ready 1
+krc 0 "check warns while a replica is missing" check -n $NS
+has "warning" "1 of 2 pods ready"
+ready 2
+krc 0 "check of a complete installation" check -n $NS -o json
+json '.ok and ([.items[] | select(.section == "Installation" and .result != "ok")] | length) == 0 and ([.items[] | select(.section == "Installation")] | length) == 6'
+"$kubectl" delete validatingadmissionpolicybinding sealed-pods.runtimecloud.io >/dev/null
+krc 1 "check finds a policy that is not bound" check -n $NS
+has "sealed-pods.runtimecloud.io is there but not bound" "helm upgrade"
+policy sealed-pods.runtimecloud.io
+"$kubectl" annotate --overwrite crd tenants.runtimecloud.io runtimecloud.io/api-revision=7 >/dev/null
+krc 1 "check finds CRDs of another revision" check -n $NS
+has "tenants.runtimecloud.io has revision 7, this program is made for 1"
+"$kubectl" annotate --overwrite crd tenants.runtimecloud.io runtimecloud.io/api-revision=1 >/dev/null
+krc 1 "check of another place finds no controller" check -n $NS --operator-namespace empty
+has "no Deployment labelled" "namespace empty"
+krc 1 "check of a namespace that does not exist" check -n absent
+has "namespace: does not exist"
+
+mkdir -p "$dir/old/apis/runtimecloud.io"
+printf '{"major":"1","minor":"29","gitVersion":"v1.29.3"}' >"$dir/old/version"
+printf '{"resources":[]}' >"$dir/old/apis/runtimecloud.io/v1alpha1"
+(cd "$dir/old" && exec openssl s_server -accept 127.0.0.1:$((kubelet_port + 1)) -cert ../kubelet.crt -key ../kubelet.key -WWW -quiet >/dev/null 2>&1 </dev/null) &
+old_pid=$!
+sleep 0.3
+sed -e "s#server: .*#server: https://127.0.0.1:$((kubelet_port + 1))#" -e "s#certificate-authority: .*#certificate-authority: $dir/kubelet.crt#" "$KUBECONFIG" >"$dir/old.kubeconfig"
+krc 1 "a server before 1.30 is not supported" version --kubeconfig "$dir/old.kubeconfig"
+has "Kubernetes v1.29.3 (not supported: older than 1.30)"
+kill $old_pid 2>/dev/null
 
 # --- TLS and plugins -------------------------------------------------------------------------
 

@@ -93,6 +93,19 @@ static void server_versions_are_read_as_numbers(void **state)
     assert_int_equal(rco_cluster_number(NULL), 0);
 }
 
+static void servers_before_1_30_are_not_supported(void **state)
+{
+    const struct rco_server_version old = {.major = 1, .minor = 29},
+                                    good = {.major = 1, .minor = 30},
+                                    later = {.major = 2, .minor = 0}, none = {0};
+
+    (void)state;
+    assert_false(rco_cluster_is_supported(&old));
+    assert_true(rco_cluster_is_supported(&good));
+    assert_true(rco_cluster_is_supported(&later));
+    assert_false(rco_cluster_is_supported(&none));
+}
+
 static void the_newest_log_is_the_applys(void **state)
 {
     struct rco_artifact stored[] = {
@@ -168,6 +181,7 @@ int main(void)
         cmocka_unit_test(style_is_plain_without_a_terminal),
         cmocka_unit_test(every_failure_class_and_reason_says_what_to_do),
         cmocka_unit_test(server_versions_are_read_as_numbers),
+        cmocka_unit_test(servers_before_1_30_are_not_supported),
         cmocka_unit_test(the_newest_log_is_the_applys),
         cmocka_unit_test(findings_are_grouped_and_counted),
         cmocka_unit_test(a_list_keeps_the_servers_own_text),

@@ -46,7 +46,8 @@ static void managed_fields_go_and_only_those(void **state)
     json_is("{\"metadata\":{\"name\":\"n\",\"managedFields\":[]}}",
             "{\n    \"metadata\": {\n        \"name\": \"n\"\n    }\n}\n");
     json_is("{\"managedFields\":1}", "{\n    \"managedFields\": 1\n}\n");
-    yaml_is("{\"metadata\":{\"managedFields\":[{}],\"name\":\"shop\"}}", "metadata:\n  name: shop\n");
+    yaml_is("{\"metadata\":{\"managedFields\":[{}],\"name\":\"shop\"}}",
+            "metadata:\n  name: shop\n");
 }
 
 static void strings_are_decoded_and_written_safely(void **state)
