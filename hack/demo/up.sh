@@ -21,17 +21,20 @@ hack/cluster/build-tools.sh all
 make --no-print-directory -j"$(nproc)" programs
 hack/images/prepare.sh build/images
 
-step "Images of the operator, the runner and the demo's web server"
-images=(
-    "$(hack/cluster/build-image.sh Dockerfile controller "runtimecloud.local/runtime-cloud-controller:$VERSION")"
-    "$(hack/cluster/build-image.sh Dockerfile runner "runtimecloud.local/runtime-cloud-runner:$VERSION")"
-    "$(hack/cluster/build-image.sh examples/quickstart/web/Dockerfile web runtimecloud.local/demo-web:1)"
-)
-
-step "A one-node Kubernetes and a Git server"
-KUBECONFIG=$(hack/cluster/up.sh | tail -n 1)
+step "A one-node Kubernetes"
+hack/cluster/up.sh
+KUBECONFIG=$(hack/cluster/node.sh info | sed -n "s/^kubeconfig=//p")
 export KUBECONFIG
-hack/cluster/load-image.sh "${images[@]}"
+
+step "Images of the operator, the runner and the demo's web server"
+image() { # DOCKERFILE TARGET NAME:TAG
+    hack/cluster/load-image.sh "$(hack/cluster/build-image.sh "$@")"
+}
+image Dockerfile controller "runtimecloud.local/runtime-cloud-controller:$VERSION"
+image Dockerfile runner "runtimecloud.local/runtime-cloud-runner:$VERSION"
+image examples/quickstart/web/Dockerfile web runtimecloud.local/demo-web:1
+
+step "A Git server with the example's program"
 git_info=$(hack/cluster/git-server.sh up)
 commit=$(hack/cluster/git-server.sh repository public/quickstart examples/quickstart/program)
 kubectl=$(hack/cluster/build-tools.sh --path kubectl)

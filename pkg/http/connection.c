@@ -16,8 +16,9 @@ enum connection_state {
     CONNECTION_READING,   /* a request is coming in */
     CONNECTION_HANDLING,  /* the handler has it */
     CONNECTION_REPLYING,  /* the answer is going out */
-    CONNECTION_LINGERING, /* the last answer is out: reading and dropping until the peer closes, because
-                           * closing with unread bytes would make the kernel destroy the answer */
+    CONNECTION_LINGERING, /* the last answer is out: reading and dropping until the peer closes,
+                           * because closing with unread bytes would make the kernel destroy the
+                           * answer */
 };
 
 struct rco_exchange {
@@ -67,7 +68,8 @@ static void begin_out(struct connection *c)
     }
 }
 
-static void send_reply(struct connection *c, struct rco_reply *reply, const char *body, bool is_head)
+static void send_reply(struct connection *c, struct rco_reply *reply, const char *body,
+                       bool is_head)
 {
     reply->close = c->close_after;
     reply->now = rco_loop_wall(c->listener->server->loop);
@@ -109,7 +111,8 @@ void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *c
         return;
     assert(c->state == CONNECTION_HANDLING);
     c->exchange = NULL;
-    c->close_after = must_close(c);
+    /* "Not here, not now": behind a Service only a new connection can reach another replica. */
+    c->close_after = must_close(c) || status == 503;
     send_reply(c, &reply, body, rco_request_parser_is_head(c->parser));
 }
 
@@ -123,8 +126,8 @@ void *rco_exchange_data(const struct rco_exchange *exchange)
     return exchange->data;
 }
 
-/* The exchange will not be answered by the handler any more. A handler without `gone` cannot know that and
- * frees the exchange with its reply. */
+/* The exchange will not be answered by the handler any more. A handler without `gone` cannot know
+ * that and frees the exchange with its reply. */
 static void abandon(struct connection *c)
 {
     const struct rco_server_handler *handler = &c->listener->handler;
@@ -167,7 +170,8 @@ static int keep_pending(struct connection *c, const char *bytes, size_t n)
 {
     struct rco_error ignored = RCO_ERROR_INIT;
 
-    return n == 0 ? 0 : rco_buf_add_capped(&c->pending, bytes, n, RCO_SERVER_PIPELINE_MAX, &ignored);
+    return n == 0 ? 0
+                  : rco_buf_add_capped(&c->pending, bytes, n, RCO_SERVER_PIPELINE_MAX, &ignored);
 }
 
 /* Bytes while a request may begin or go on. */
@@ -268,8 +272,8 @@ static int out_complete(struct connection *c)
     return rc;
 }
 
-/* While lws holds bytes that the socket did not take, it serves a readable socket by returning at once:
- * with a peer that sends and does not read that is an endless loop. */
+/* While lws holds bytes that the socket did not take, it serves a readable socket by returning at
+ * once: with a peer that sends and does not read that is an endless loop. */
 static void pause_reading(struct connection *c, bool pause)
 {
     if (c->paused == pause)

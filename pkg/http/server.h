@@ -43,9 +43,9 @@ struct rco_listener_options {
     int port;             /* 0 = any free one, see rco_listener_port */
     const char *cert_pem; /* both NULL: plain HTTP */
     const char *key_pem;
-    int max_connections;   /* further ones wait unaccepted or are closed; 0 = 512 */
-    int64_t idle_ns;       /* no complete request within this: closed; 0 = 15 s */
-    int64_t reply_ns;      /* no reply within this: 503 and closed; 0 = 60 s */
+    int max_connections; /* further ones wait unaccepted or are closed; 0 = 512 */
+    int64_t idle_ns;     /* no complete request within this: closed; 0 = 15 s */
+    int64_t reply_ns;    /* no reply within this: 503 and closed; 0 = 60 s */
 };
 
 /* LOOP must be the libuv implementation. NULL and ERR on failure. */
@@ -56,8 +56,8 @@ struct rco_listener *rco_server_listen(struct rco_server *server,
                                        const struct rco_server_handler *handler,
                                        struct rco_error *err);
 int rco_listener_port(const struct rco_listener *listener);
-/* Takes a new certificate without dropping connections. The pair is validated first; on error the old one
- * stays in use. */
+/* Takes a new certificate without dropping connections. The pair is validated first; on error the
+ * old one stays in use. */
 RCO_MUST_CHECK int rco_listener_set_certificate(struct rco_listener *listener, const char *cert_pem,
                                                 const char *key_pem, struct rco_error *err);
 /* Stops accepting and lets running exchanges finish. */
@@ -65,8 +65,9 @@ void rco_server_drain(struct rco_server *server);
 /* Two-step teardown of libwebsockets; DONE is called when everything is closed. */
 void rco_server_close(struct rco_server *server, rco_loop_fn done, void *ctx);
 
-/* Answers with STATUS and BODY (copied). CONTENT_TYPE NULL = application/json. RETRY_AFTER_S 0 = none.
- * EXCHANGE is dead when this returns. */
+/* Answers with STATUS and BODY (copied). CONTENT_TYPE NULL = application/json. RETRY_AFTER_S 0 =
+ * none. 503 also closes the connection, so that the next try may reach another replica. EXCHANGE is
+ * dead when this returns. */
 void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *content_type,
                         const char *body, size_t n, int retry_after_s);
 /* A slot for the handler's own data. */

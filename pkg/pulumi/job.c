@@ -195,6 +195,9 @@ static void write_pod_security(struct rco_json_writer *w)
 {
     rco_json_kv_object(w, "securityContext");
     rco_json_kv_bool(w, "runAsNonRoot", true);
+    /* Each container has a user of its own; this one is the sandbox's: containerd refuses a group without
+     * a user ("user group is specified without user"). */
+    rco_json_kv_int(w, "runAsUser", containers[RCO_JOB_ENGINE].uid);
     rco_json_kv_int(w, "runAsGroup", RUNNER_GROUP);
     rco_json_kv_int(w, "fsGroup", RUNNER_GROUP);
     rco_json_kv_string(w, "fsGroupChangePolicy", "OnRootMismatch");
