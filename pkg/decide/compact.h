@@ -1,6 +1,6 @@
 /* What the informer caches keep. Each function drops, from an object that was just decoded, what no decision
  * reads, so that a record costs hundreds of bytes. A field that a decision begins to read must be taken out
- * of here: test/unit/decide/compact_test.c decides every case on compacted objects too. */
+ * of here: test/unit/decide/cases_test.c decides every case on whole objects, too. */
 #ifndef RCO_DECIDE_COMPACT_H
 #define RCO_DECIDE_COMPACT_H
 

@@ -94,11 +94,13 @@ static void wait_for_engine(void *p)
     const struct rco_lease *claim = busy_claim(c);
     tell_ending(c, "DeletionWaits",
                 rco_message(c->a,
-                            "deletion waits until the engine in pod %s has ended (stack %s)",
+                            "deletion waits until the engine in pod %s has ended (stack %s). When that pod "
+                            "is gone and surely no longer runs: kubectl delete lease %s -n %s",
                             rco_or(rco_meta_annotation(&claim->metadata,
                                                        RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
                             rco_or(rco_meta_annotation(&claim->metadata,
-                                                       RCO_ANNOTATION_CLAIM_STACK), "?")));
+                                                       RCO_ANNOTATION_CLAIM_STACK), "?"),
+                            claim->metadata.name, claim->metadata.ns));
 }
 
 static bool holds_claims(const void *p)

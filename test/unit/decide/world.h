@@ -65,6 +65,7 @@ struct world {
     struct world_reply replies[256];
     size_t n_replies;
     unsigned writes, events;
+    bool whole; /* objects as the API server has them, not as the caches keep them */
     struct rco_plan plan; /* of the last decision */
     /* Called for each status patch of a run with the state before and after. */
     void (*transition)(struct world *w, const struct rco_run *before, const struct rco_run *after);
@@ -151,7 +152,8 @@ static inline const void *world_decode(struct world *w, struct world_object *o)
 {
     if (!o->decoded) {
         void *obj = world_decode_whole(w, o);
-        world_compact(o->kind, obj, &w->a);
+        if (!w->whole || o->kind == RCO_KIND_CONFIGMAP)
+            world_compact(o->kind, obj, &w->a);
         o->decoded = obj;
     }
     return o->decoded;
