@@ -19,8 +19,8 @@
 enum call_state {
     CALL_WAITING, /* in the queue for a slot */
     CALL_RUNNING,
-    CALL_PAUSED,  /* the timer brings it back into the queue */
-    CALL_BROKEN   /* never sent: the timer delivers the error */
+    CALL_PAUSED, /* the timer brings it back into the queue */
+    CALL_BROKEN  /* never sent: the timer delivers the error */
 };
 
 struct rco_kube_call {
@@ -204,7 +204,8 @@ void rco_kube_client_observe(struct rco_kube_client *c, const char *method,
 
 /* --- delivery --- */
 
-/* Takes CALL out of the client and tells its owner. The owner may do anything but free the client. */
+/* Takes CALL out of the client and tells its owner. The owner may do anything but free the client.
+ */
 static void finish(struct rco_kube_call *call, const struct rco_kube_result *result,
                    const struct rco_error *err)
 {
@@ -298,7 +299,8 @@ static bool retry_pause(struct rco_kube_call *call, const struct rco_http_respon
     } else {
         bool refused = response->status == 429 || response->status == 503;
 
-        if (response->retry_after_ms <= 0 || !(refused || (is_read(call) && response->status >= 500)))
+        if (response->retry_after_ms <= 0 ||
+            !(refused || (is_read(call) && response->status >= 500)))
             return false;
         pause = response->retry_after_ms * RCO_NS_PER_MS;
     }
@@ -403,9 +405,9 @@ static void pump(struct rco_kube_client *c)
 static const struct {
     const char *method, *word;
 } verbs[] = {
-    [RCO_KUBE_GET] = {"GET", "get"},          [RCO_KUBE_CREATE] = {"POST", "create"},
-    [RCO_KUBE_PATCH] = {"PATCH", "patch"},    [RCO_KUBE_DELETE] = {"DELETE", "delete"},
-    [RCO_KUBE_RAW_GET] = {"GET", "get"},      [RCO_KUBE_RAW_POST] = {"POST", "post"},
+    [RCO_KUBE_GET] = {"GET", "get"},       [RCO_KUBE_CREATE] = {"POST", "create"},
+    [RCO_KUBE_PATCH] = {"PATCH", "patch"}, [RCO_KUBE_DELETE] = {"DELETE", "delete"},
+    [RCO_KUBE_RAW_GET] = {"GET", "get"},   [RCO_KUBE_RAW_POST] = {"POST", "post"},
 };
 
 static void delete_body(const struct rco_kube_request *q, struct rco_buf *out)
@@ -426,7 +428,8 @@ static void delete_body(const struct rco_kube_request *q, struct rco_buf *out)
     rco_json_end_object(&w);
 }
 
-static int build(struct rco_kube_call *call, const struct rco_kube_request *q, struct rco_error *err)
+static int build(struct rco_kube_call *call, const struct rco_kube_request *q,
+                 struct rco_error *err)
 {
     rco_autopath p = RCO_PATH_INIT;
     rco_autobuf body = RCO_BUF_INIT;
@@ -440,7 +443,8 @@ static int build(struct rco_kube_call *call, const struct rco_kube_request *q, s
     } else {
         const char *name = q->verb == RCO_KUBE_CREATE ? NULL : rco_str_or_empty(q->name);
 
-        if (q->verb == RCO_KUBE_CREATE && rco_kind_info(q->kind)->namespaced && rco_str_empty(q->ns))
+        if (q->verb == RCO_KUBE_CREATE && rco_kind_info(q->kind)->namespaced &&
+            rco_str_empty(q->ns))
             return rco_error_set(err, RCO_EINVALID, "create of a %s without a namespace",
                                  rco_kind_info(q->kind)->kind);
         if (rco_path_kind(&p, q->kind, q->ns, name, q->subresource, err) < 0)

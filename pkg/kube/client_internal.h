@@ -8,7 +8,8 @@ struct rco_loop *rco_kube_client_loop(struct rco_kube_client *c);
 struct rco_transport *rco_kube_client_transport(struct rco_kube_client *c);
 /* "User-Agent: ..." header line. */
 const char *rco_kube_client_agent(const struct rco_kube_client *c);
-/* What every answer tells the owner: metrics, 401, accepted, Warning. STATUS 0 = transport fault. */
+/* What every answer tells the owner: metrics, 401, accepted, Warning. STATUS 0 = transport fault.
+ */
 void rco_kube_client_observe(struct rco_kube_client *c, const char *method,
                              const struct rco_http_response *response, int64_t latency_ns);
 

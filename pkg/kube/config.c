@@ -30,9 +30,10 @@ static void exec_free(struct rco_kube_exec *e)
 
 void rco_kube_config_release(struct rco_kube_config *c)
 {
-    char **strings[] = {&c->source,   &c->server,    &c->ns,       &c->ca_pem, &c->ca_file,
-                        &c->cert_pem, &c->cert_file, &c->key_pem,  &c->key_file, &c->token,
-                        &c->token_file, &c->proxy_url, &c->tls_server_name};
+    char **strings[] = {&c->source,         &c->server,   &c->ns,         &c->ca_pem,
+                        &c->ca_file,        &c->cert_pem, &c->cert_file,  &c->key_pem,
+                        &c->key_file,       &c->token,    &c->token_file, &c->proxy_url,
+                        &c->tls_server_name};
 
     for (size_t i = 0; i < RCO_ARRAY_LEN(strings); i++)
         free(*strings[i]);
@@ -68,8 +69,8 @@ static const char *dir_of(struct files *f, const char *path)
     return slash == path ? "/" : rco_arena_strndup(&f->arena, path, (size_t)(slash - path));
 }
 
-static int add_text(struct files *f, const char *yaml, size_t n, const char *source, const char *dir,
-                    struct rco_error *err)
+static int add_text(struct files *f, const char *yaml, size_t n, const char *source,
+                    const char *dir, struct rco_error *err)
 {
     struct file *file;
 
@@ -184,8 +185,8 @@ struct place {
 static int complain(struct rco_error *err, enum rco_code code, const struct place *p,
                     const char *problem)
 {
-    return rco_error_set(err, code, "kubeconfig %s: %s[%s].%s: %s", p->file->source, p->list, p->name,
-                         p->field, problem);
+    return rco_error_set(err, code, "kubeconfig %s: %s[%s].%s: %s", p->file->source, p->list,
+                         p->name, p->field, problem);
 }
 
 static int take_base64(const struct place *p, const char *data, char **out, struct rco_error *err)
@@ -222,9 +223,10 @@ static int take_path(const struct place *p, enum rco_kube_trust trust, const cha
                      struct rco_error *err)
 {
     if (trust == RCO_KUBE_TRUST_NOTHING)
-        return complain(err, RCO_EFORBIDDEN, p,
-                        "a kubeconfig from elsewhere may not name files of this machine; put the data "
-                        "inline");
+        return complain(
+            err, RCO_EFORBIDDEN, p,
+            "a kubeconfig from elsewhere may not name files of this machine; put the data "
+            "inline");
     *out = resolve(p->file, path);
     return 0;
 }
@@ -391,8 +393,8 @@ static const char *current_context(struct files *f)
     return NULL;
 }
 
-static int build(struct files *f, const struct rco_kubeconfig_options *o, struct rco_kube_config *out,
-                 struct rco_error *err)
+static int build(struct files *f, const struct rco_kubeconfig_options *o,
+                 struct rco_kube_config *out, struct rco_error *err)
 {
     const char *name = o->context ? o->context : current_context(f);
     const struct rco_kubeconfig_context *context;
@@ -415,8 +417,8 @@ static int build(struct files *f, const struct rco_kubeconfig_options *o, struct
                              all_sources(f), name, rco_str_or_empty(context->cluster));
     out->source = rco_strdup(file->source);
     out->ns = rco_strdup(rco_str_empty(context->ns) ? "default" : context->ns);
-    if (use_cluster(&(struct place){file, "clusters", context->cluster, NULL}, o->trust, cluster, out,
-                    err) < 0)
+    if (use_cluster(&(struct place){file, "clusters", context->cluster, NULL}, o->trust, cluster,
+                    out, err) < 0)
         return -1;
     if (rco_str_empty(context->user))
         return 0;
@@ -451,8 +453,8 @@ int rco_kube_config_load(const struct rco_kubeconfig_options *options, struct rc
 }
 
 int rco_kube_config_parse(const char *yaml, size_t n, const char *source,
-                          const struct rco_kubeconfig_options *options,
-                          struct rco_kube_config *out, struct rco_error *err)
+                          const struct rco_kubeconfig_options *options, struct rco_kube_config *out,
+                          struct rco_error *err)
 {
     rco_cleanup(files_release) struct files f = {0};
 

@@ -1,5 +1,5 @@
-/* Where the API server is and who we are: kubeconfig files and the in-cluster environment. Reads files,
- * never the environment: callers pass what they found there. */
+/* Where the API server is and who we are: kubeconfig files and the in-cluster environment. Reads
+ * files, never the environment: callers pass what they found there. */
 #ifndef RCO_KUBE_CONFIG_H
 #define RCO_KUBE_CONFIG_H
 
@@ -45,17 +45,19 @@ struct rco_kube_config {
 /* What a kubeconfig may make us do. A file that comes from a tenant may do none of these (A58). */
 enum rco_kube_trust {
     RCO_KUBE_TRUST_OWN,    /* the user's own file: plugins, file paths and insecure are obeyed */
-    RCO_KUBE_TRUST_NOTHING /* exec, auth-provider, file paths, proxy-url, insecure: RCO_EFORBIDDEN */
+    RCO_KUBE_TRUST_NOTHING /* exec, auth-provider, file paths, proxy-url, insecure: RCO_EFORBIDDEN
+                            */
 };
 
 struct rco_kubeconfig_options {
-    const char *paths;   /* one file or a colon-separated list as in KUBECONFIG; the first to define wins */
+    const char
+        *paths; /* one file or a colon-separated list as in KUBECONFIG; the first to define wins */
     const char *context; /* NULL = current-context */
     enum rco_kube_trust trust;
 };
 
-/* Reads kubeconfig files. Relative paths inside are taken relative to their file. Errors name file and
- * field. OUT is set only on success. */
+/* Reads kubeconfig files. Relative paths inside are taken relative to their file. Errors name file
+ * and field. OUT is set only on success. */
 RCO_MUST_CHECK int rco_kube_config_load(const struct rco_kubeconfig_options *options,
                                         struct rco_kube_config *out, struct rco_error *err);
 
@@ -66,9 +68,9 @@ RCO_MUST_CHECK int rco_kube_config_parse(const char *yaml, size_t n, const char 
 
 #define RCO_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* In-cluster discovery (A60): HOST and PORT are the values of KUBERNETES_SERVICE_HOST and _PORT, DIR holds
- * token, ca.crt and namespace. Anything missing is an error that says what; there is no fall-back to
- * anonymous. */
+/* In-cluster discovery (A60): HOST and PORT are the values of KUBERNETES_SERVICE_HOST and _PORT,
+ * DIR holds token, ca.crt and namespace. Anything missing is an error that says what; there is no
+ * fall-back to anonymous. */
 RCO_MUST_CHECK int rco_kube_config_in_cluster(const char *host, const char *port, const char *dir,
                                               struct rco_kube_config *out, struct rco_error *err);
 

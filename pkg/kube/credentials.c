@@ -113,7 +113,8 @@ static void keep(struct rco_credentials *c, struct pems *p)
     *p = old;
 }
 
-/* A file that is missing, empty or half-written leaves everything as it was until the next check (A54). */
+/* A file that is missing, empty or half-written leaves everything as it was until the next check
+ * (A54). */
 static void on_check(void *ctx)
 {
     struct rco_credentials *c = ctx;
@@ -190,8 +191,7 @@ const char *rco_credentials_authorization(struct rco_credentials *c)
     rco_mono now = rco_loop_now(c->loop);
     struct rco_error ignored = RCO_ERROR_INIT;
 
-    if (c->config->token_file &&
-        (c->token_dropped || now - c->token_read >= RCO_TOKEN_REREAD_NS)) {
+    if (c->config->token_file && (c->token_dropped || now - c->token_read >= RCO_TOKEN_REREAD_NS)) {
         /* On failure the old token stays: it may be good for a while yet (A51). */
         if (read_token(c, &ignored) == 0)
             c->token_dropped = false;

@@ -11,9 +11,16 @@ struct version_info {
 };
 
 static const struct rco_field version_fields[] = {
-    {.name = "major", .name_len = 5, .type = RCO_FIELD_STRING, .offset = offsetof(struct version_info, major)},
-    {.name = "minor", .name_len = 5, .type = RCO_FIELD_STRING, .offset = offsetof(struct version_info, minor)},
-    {.name = "gitVersion", .name_len = 10,
+    {.name = "major",
+     .name_len = 5,
+     .type = RCO_FIELD_STRING,
+     .offset = offsetof(struct version_info, major)},
+    {.name = "minor",
+     .name_len = 5,
+     .type = RCO_FIELD_STRING,
+     .offset = offsetof(struct version_info, minor)},
+    {.name = "gitVersion",
+     .name_len = 10,
      .type = RCO_FIELD_STRING,
      .offset = offsetof(struct version_info, git_version)},
 };
@@ -33,7 +40,10 @@ struct api_resource_list {
 };
 
 static const struct rco_field resource_fields[] = {
-    {.name = "name", .name_len = 4, .type = RCO_FIELD_STRING, .offset = offsetof(struct api_resource, name)},
+    {.name = "name",
+     .name_len = 4,
+     .type = RCO_FIELD_STRING,
+     .offset = offsetof(struct api_resource, name)},
 };
 static const struct rco_schema resource_schema = {
     .name = "APIResource",
@@ -42,7 +52,8 @@ static const struct rco_schema resource_schema = {
     .n_fields = RCO_ARRAY_LEN(resource_fields),
 };
 static const struct rco_field resource_list_fields[] = {
-    {.name = "resources", .name_len = 9,
+    {.name = "resources",
+     .name_len = 9,
      .type = RCO_FIELD_LIST_STRUCT,
      .offset = offsetof(struct api_resource_list, resources),
      .aux_offset = offsetof(struct api_resource_list, n_resources),

@@ -30,13 +30,21 @@ struct exec_credential {
 };
 
 static const struct rco_field status_fields[] = {
-    {.name = "token", .name_len = 5, .type = RCO_FIELD_STRING,
+    {.name = "token",
+     .name_len = 5,
+     .type = RCO_FIELD_STRING,
      .offset = offsetof(struct exec_status, token)},
-    {.name = "clientCertificateData", .name_len = 21, .type = RCO_FIELD_STRING,
+    {.name = "clientCertificateData",
+     .name_len = 21,
+     .type = RCO_FIELD_STRING,
      .offset = offsetof(struct exec_status, cert)},
-    {.name = "clientKeyData", .name_len = 13, .type = RCO_FIELD_STRING,
+    {.name = "clientKeyData",
+     .name_len = 13,
+     .type = RCO_FIELD_STRING,
      .offset = offsetof(struct exec_status, key)},
-    {.name = "expirationTimestamp", .name_len = 19, .type = RCO_FIELD_TIME,
+    {.name = "expirationTimestamp",
+     .name_len = 19,
+     .type = RCO_FIELD_TIME,
      .offset = offsetof(struct exec_status, expires)},
 };
 static const struct rco_schema status_schema = {
@@ -46,13 +54,20 @@ static const struct rco_schema status_schema = {
     .n_fields = RCO_ARRAY_LEN(status_fields),
 };
 static const struct rco_field credential_fields[] = {
-    {.name = "apiVersion", .name_len = 10, .type = RCO_FIELD_STRING,
+    {.name = "apiVersion",
+     .name_len = 10,
+     .type = RCO_FIELD_STRING,
      .offset = offsetof(struct exec_credential, api_version)},
-    {.name = "kind", .name_len = 4, .type = RCO_FIELD_STRING,
+    {.name = "kind",
+     .name_len = 4,
+     .type = RCO_FIELD_STRING,
      .offset = offsetof(struct exec_credential, kind)},
-    {.name = "status", .name_len = 6, .type = RCO_FIELD_STRUCT,
+    {.name = "status",
+     .name_len = 6,
+     .type = RCO_FIELD_STRUCT,
      .offset = offsetof(struct exec_credential, status),
-     .aux_offset = offsetof(struct exec_credential, has_status), .sub = &status_schema},
+     .aux_offset = offsetof(struct exec_credential, has_status),
+     .sub = &status_schema},
 };
 static const struct rco_schema credential_schema = {
     .name = "ExecCredential",
@@ -258,14 +273,14 @@ static int reap(pid_t pid, rco_mono deadline)
     }
 }
 
-static int run(const struct rco_kube_config *config, char *const *environ, struct rco_buf *out,
+static int run(const struct rco_kube_config *config, char *const *base, struct rco_buf *out,
                struct rco_error *err)
 {
     const struct rco_kube_exec *x = config->exec;
     rco_mono deadline = rco_clock_mono() + RCO_EXEC_TIMEOUT_NS;
     rco_autobuf info = RCO_BUF_INIT;
     rco_autofree char **env = NULL;
-    rco_autofree char *file = find_program(x->command, environ);
+    rco_autofree char *file = find_program(x->command, base);
     rco_autoclose int fd = -1;
     pid_t pid;
     int status, r;
@@ -274,7 +289,7 @@ static int run(const struct rco_kube_config *config, char *const *environ, struc
         return rco_error_set(err, RCO_ENOTFOUND, "credential plugin %s is not in PATH. %.200s",
                              x->command, rco_str_or_empty(x->install_hint));
     exec_info(config, &info);
-    env = child_environment(environ, x->env, info.data);
+    env = child_environment(base, x->env, info.data);
     if (spawn(x, file, env, &pid, &fd, err) < 0)
         return -1;
     r = read_output(fd, deadline, out, err);
@@ -282,8 +297,9 @@ static int run(const struct rco_kube_config *config, char *const *environ, struc
     if (r < 0)
         return rco_error_wrap(err, "credential plugin %s", file);
     if (status != 0)
-        return rco_error_set(err, RCO_EUNAUTHORIZED, "credential plugin %s ended with %s %d. %.200s",
-                             file, WIFSIGNALED(status) ? "signal" : "exit code",
+        return rco_error_set(err, RCO_EUNAUTHORIZED,
+                             "credential plugin %s ended with %s %d. %.200s", file,
+                             WIFSIGNALED(status) ? "signal" : "exit code",
                              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
                              rco_str_or_empty(x->install_hint));
     return 0;
@@ -298,10 +314,10 @@ static int parse(const struct rco_kube_exec *x, const struct rco_buf *text,
     if (rco_codec_decode(&credential_schema, rco_buf_str(text), text->len, &a, &c, err) < 0)
         return rco_error_wrap(err, "answer of credential plugin %s", x->command);
     if (!rco_streq(c.kind, "ExecCredential") || !rco_streq(c.api_version, x->api_version))
-        return rco_error_set(err, RCO_EINVALID,
-                             "credential plugin %s answered %s of %s instead of ExecCredential of %s",
-                             x->command, rco_str_or_empty(c.kind), rco_str_or_empty(c.api_version),
-                             x->api_version);
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "credential plugin %s answered %s of %s instead of ExecCredential of %s", x->command,
+            rco_str_or_empty(c.kind), rco_str_or_empty(c.api_version), x->api_version);
     if (!rco_str_empty(c.status.cert) != !rco_str_empty(c.status.key))
         return rco_error_set(err, RCO_EINVALID,
                              "credential plugin %s gave a certificate without key or the reverse",
@@ -317,11 +333,11 @@ static int parse(const struct rco_kube_exec *x, const struct rco_buf *text,
     return 0;
 }
 
-int rco_kube_exec_run(const struct rco_kube_config *config, char *const *environ,
+int rco_kube_exec_run(const struct rco_kube_config *config, char *const *env,
                       struct rco_exec_credential *out, struct rco_error *err)
 {
     rco_autobuf text = RCO_BUF_INIT;
-    int r = run(config, environ, &text, err);
+    int r = run(config, env, &text, err);
 
     if (r == 0)
         r = parse(config->exec, &text, out, err);

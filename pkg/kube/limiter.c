@@ -59,7 +59,8 @@ void rco_limiter_done(struct rco_limiter *l, rco_mono now, int status, int64_t l
         l->good = 0;
         return;
     }
-    /* One more after a full round of flat answers, and only while the limit is what holds us back. */
+    /* One more after a full round of flat answers, and only while the limit is what holds us back.
+     */
     if (was_full && ++l->good >= l->limit && l->limit < RCO_LIMIT_MAX) {
         l->limit++;
         l->good = 0;

@@ -14,10 +14,10 @@
 struct rco_limiter {
     unsigned limit;
     unsigned in_flight;
-    unsigned good;       /* answers since the last growth */
-    int64_t best_ns;     /* smallest latency of the current window, 0 = none yet */
-    rco_mono window_end; /* when best_ns is forgotten */
-    rco_mono halved;     /* last halving: at most one per 500 ms */
+    unsigned good;         /* answers since the last growth */
+    int64_t best_ns;       /* smallest latency of the current window, 0 = none yet */
+    rco_mono window_end;   /* when best_ns is forgotten */
+    rco_mono halved;       /* last halving: at most one per 500 ms */
     rco_mono closed_until; /* Retry-After of a 429: nothing starts before */
 };
 

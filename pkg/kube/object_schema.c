@@ -3,12 +3,16 @@
 #include <stddef.h>
 
 static const struct rco_field bare_fields[] = {
-    {.name = "metadata", .name_len = 8,
+    {.name = "metadata",
+     .name_len = 8,
      .type = RCO_FIELD_STRUCT,
      .offset = offsetof(struct rco_bare_object, metadata),
      .aux_offset = offsetof(struct rco_bare_object, has_metadata),
      .sub = &rco_meta_schema},
-    {.name = "kind", .name_len = 4, .type = RCO_FIELD_STRING, .offset = offsetof(struct rco_bare_object, kind)},
+    {.name = "kind",
+     .name_len = 4,
+     .type = RCO_FIELD_STRING,
+     .offset = offsetof(struct rco_bare_object, kind)},
 };
 
 const struct rco_schema rco_bare_object_schema = {
@@ -19,10 +23,12 @@ const struct rco_schema rco_bare_object_schema = {
 };
 
 static const struct rco_field bookmark_meta_fields[] = {
-    {.name = "resourceVersion", .name_len = 15,
+    {.name = "resourceVersion",
+     .name_len = 15,
      .type = RCO_FIELD_STRING,
      .offset = offsetof(struct rco_bookmark_meta, resource_version)},
-    {.name = "annotations", .name_len = 11,
+    {.name = "annotations",
+     .name_len = 11,
      .type = RCO_FIELD_MAP_STRING,
      .offset = offsetof(struct rco_bookmark_meta, annotations),
      .aux_offset = offsetof(struct rco_bookmark_meta, n_annotations)},
@@ -36,7 +42,8 @@ static const struct rco_schema bookmark_meta_schema = {
 };
 
 static const struct rco_field bookmark_fields[] = {
-    {.name = "metadata", .name_len = 8,
+    {.name = "metadata",
+     .name_len = 8,
      .type = RCO_FIELD_STRUCT,
      .offset = offsetof(struct rco_bookmark, metadata),
      .aux_offset = offsetof(struct rco_bookmark, has_metadata),

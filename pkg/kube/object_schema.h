@@ -13,8 +13,8 @@ struct rco_bare_object {
 };
 extern const struct rco_schema rco_bare_object_schema;
 
-/* A bookmark: resourceVersion and all annotations (the end of a streaming list is marked by one that is
- * not of our own domain). */
+/* A bookmark: resourceVersion and all annotations (the end of a streaming list is marked by one
+ * that is not of our own domain). */
 struct rco_bookmark_meta {
     const char *resource_version;
     struct rco_kv *annotations;

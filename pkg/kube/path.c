@@ -14,8 +14,8 @@ void rco_path_release(struct rco_path *p)
 
 static bool is_unreserved(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '.' || c == '_' || c == '~';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
 }
 
 static void add_escaped(struct rco_buf *b, const char *s)
@@ -35,11 +35,13 @@ static void add_escaped(struct rco_buf *b, const char *s)
     }
 }
 
-/* Dots are unreserved, so a segment of nothing but dots would climb the tree after normalisation. */
+/* Dots are unreserved, so a segment of nothing but dots would climb the tree after normalisation.
+ */
 static int add_segment(struct rco_buf *b, const char *what, const char *s, struct rco_error *err)
 {
     if (strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
-        return rco_error_set(err, RCO_EINVALID, "%s \"%s\" cannot be part of a request path", what, s);
+        return rco_error_set(err, RCO_EINVALID, "%s \"%s\" cannot be part of a request path", what,
+                             s);
     rco_buf_addc(b, '/');
     add_escaped(b, s);
     return 0;

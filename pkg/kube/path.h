@@ -15,10 +15,11 @@ struct rco_path {
 #define rco_autopath rco_cleanup(rco_path_release) struct rco_path
 
 void rco_path_release(struct rco_path *p);
-/* Starts over with the path of a kind: of one object, or of the collection when NAME is NULL. NS NULL or
- * "" means all namespaces (collection) or cluster scope. SUBRESOURCE may be NULL. Each part becomes one
- * percent-encoded segment. A namespaced object without a namespace, and the segments "." and "..", are
- * RCO_EINVALID. */
+/* Starts over with the path of a kind: of one object, or of the collection when NAME is NULL. NS
+ * NULL or
+ * "" means all namespaces (collection) or cluster scope. SUBRESOURCE may be NULL. Each part becomes
+ * one percent-encoded segment. A namespaced object without a namespace, and the segments "." and
+ * "..", are RCO_EINVALID. */
 RCO_MUST_CHECK int rco_path_kind(struct rco_path *p, enum rco_kind kind, const char *ns,
                                  const char *name, const char *subresource, struct rco_error *err);
 /* Starts over with a literal path. */

@@ -12,7 +12,8 @@
 #define STATUS_TEXT_MAX 400
 #define RETRY_AFTER_MAX_S 3600
 
-/* The reason is more exact than the HTTP status where both exist (409 is two things, 410 two spellings). */
+/* The reason is more exact than the HTTP status where both exist (409 is two things, 410 two
+ * spellings). */
 static const struct {
     const char *reason;
     enum rco_code code;
@@ -40,16 +41,26 @@ static const struct {
 static enum rco_code code_of_http(int status)
 {
     switch (status) {
-    case 401: return RCO_EUNAUTHORIZED;
-    case 403: return RCO_EFORBIDDEN;
-    case 404: return RCO_ENOTFOUND;
-    case 408: return RCO_ETIMEOUT;
-    case 409: return RCO_ECONFLICT;
-    case 410: return RCO_EGONE;
-    case 413: return RCO_ETOOBIG;
-    case 429: return RCO_ETHROTTLED;
-    case 504: return RCO_ETIMEOUT;
-    default: break;
+    case 401:
+        return RCO_EUNAUTHORIZED;
+    case 403:
+        return RCO_EFORBIDDEN;
+    case 404:
+        return RCO_ENOTFOUND;
+    case 408:
+        return RCO_ETIMEOUT;
+    case 409:
+        return RCO_ECONFLICT;
+    case 410:
+        return RCO_EGONE;
+    case 413:
+        return RCO_ETOOBIG;
+    case 429:
+        return RCO_ETHROTTLED;
+    case 504:
+        return RCO_ETIMEOUT;
+    default:
+        break;
     }
     if (status >= 500)
         return RCO_EUNAVAILABLE;
@@ -119,7 +130,8 @@ static int64_t retry_after_of(const struct rco_api_status *s)
     return seconds * 1000;
 }
 
-static bool parse_status(const char *body, size_t n, struct rco_arena *a, struct rco_api_status *out)
+static bool parse_status(const char *body, size_t n, struct rco_arena *a,
+                         struct rco_api_status *out)
 {
     struct rco_error ignored = RCO_ERROR_INIT;
 
@@ -133,8 +145,8 @@ static bool parse_status(const char *body, size_t n, struct rco_arena *a, struct
     return rco_streq(out->status, "Failure");
 }
 
-static void fill(struct rco_error *err, const struct rco_api_status *s, bool is_status, int http_status,
-                 const char *body, size_t n, const char *what)
+static void fill(struct rco_error *err, const struct rco_api_status *s, bool is_status,
+                 int http_status, const char *body, size_t n, const char *what)
 {
     char text[STATUS_TEXT_MAX];
     const char *reason = is_status && s->reason ? s->reason : "no reason given";
@@ -185,17 +197,25 @@ void rco_status_map_event(const char *object, size_t n, const char *what, struct
 enum rco_advice rco_status_advice(const struct rco_error *err)
 {
     switch (err->code) {
-    case RCO_OK: return RCO_ADVICE_DONE;
-    case RCO_EGONE: return RCO_ADVICE_RELIST;
-    case RCO_ECONFLICT: return RCO_ADVICE_REFRESH;
-    case RCO_EUNAUTHORIZED: return RCO_ADVICE_REAUTH;
-    case RCO_ETHROTTLED: return RCO_ADVICE_RETRY;
-    case RCO_ETIMEOUT: return RCO_ADVICE_READ_BACK;
+    case RCO_OK:
+        return RCO_ADVICE_DONE;
+    case RCO_EGONE:
+        return RCO_ADVICE_RELIST;
+    case RCO_ECONFLICT:
+        return RCO_ADVICE_REFRESH;
+    case RCO_EUNAUTHORIZED:
+        return RCO_ADVICE_REAUTH;
+    case RCO_ETHROTTLED:
+        return RCO_ADVICE_RETRY;
+    case RCO_ETIMEOUT:
+        return RCO_ADVICE_READ_BACK;
     case RCO_EUNAVAILABLE:
-        /* 503 is refused before anything happened; any other 5xx, and a connection that broke, may have
-         * come after the write. */
+        /* 503 is refused before anything happened; any other 5xx, and a connection that broke, may
+         * have come after the write. */
         return err->http_status == 503 ? RCO_ADVICE_RETRY : RCO_ADVICE_READ_BACK;
-    case RCO_ECANCELLED: return RCO_ADVICE_RETRY;
-    default: return RCO_ADVICE_GIVE_UP;
+    case RCO_ECANCELLED:
+        return RCO_ADVICE_RETRY;
+    default:
+        return RCO_ADVICE_GIVE_UP;
     }
 }

@@ -24,7 +24,7 @@ struct rco_stream_call {
     struct rco_list_parser *list_parser;
     struct rco_watch_parser *watch_parser;
     struct rco_buf error_body;
-    int status; /* HTTP status of the head, 0 = none yet */
+    int status;     /* HTTP status of the head, 0 = none yet */
     bool inside;    /* a callback of the owner is on the stack */
     bool cancelled; /* by the owner, from inside */
     bool failed;    /* err is why we ended the stream ourselves */

@@ -5,8 +5,8 @@
 #include "json/stream.h"
 #include "kube/client.h"
 
-#define RCO_LIST_PAGE 500                       /* A20 */
-#define RCO_WATCH_TIMEOUT_MIN_S 300             /* A6: uniform in [min, max] */
+#define RCO_LIST_PAGE 500           /* A20 */
+#define RCO_WATCH_TIMEOUT_MIN_S 300 /* A6: uniform in [min, max] */
 #define RCO_WATCH_TIMEOUT_MAX_S 600
 #define RCO_WATCH_SILENCE_NS (150 * RCO_NS_PER_S) /* A35: 2.5 bookmark periods */
 #define RCO_WATCH_GRACE_NS (10 * RCO_NS_PER_S)    /* A35: absolute bound = timeoutSeconds + this */
@@ -46,12 +46,12 @@ struct rco_watch_request {
 struct rco_watch_done {
     /* The server accepted the watch. May be NULL. */
     void (*opened)(void *ctx);
-    /* One event. ERROR events do not come here: they end the watch through DONE. Return -1 with ERR set
-     * to end it. */
+    /* One event. ERROR events do not come here: they end the watch through DONE. Return -1 with ERR
+     * set to end it. */
     int (*event)(void *ctx, enum rco_watch_type type, const char *object, size_t n,
                  struct rco_error *err);
-    /* Once. ERR NULL: the stream ended cleanly (A15), was cut (A16) or fell silent (A35): go on from the
-     * last resourceVersion. */
+    /* Once. ERR NULL: the stream ended cleanly (A15), was cut (A16) or fell silent (A35): go on
+     * from the last resourceVersion. */
     void (*done)(void *ctx, const struct rco_error *err);
     void *ctx;
 };

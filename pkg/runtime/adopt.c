@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* What the API server fills in. Paths as printed by this file, with [] for any index; a '*' stands for any
- * rest of a key. VALUE NULL = anything. */
+/* What the API server fills in. Paths as printed by this file, with [] for any index; a '*' stands
+ * for any rest of a key. VALUE NULL = anything. */
 struct filled {
     const char *path;
     const char *value;
@@ -85,11 +85,8 @@ static const struct filled pvc[] = {
 
 /* People may ask a run to stop, approve it, and label it; nothing of that makes it another run. */
 static const struct filled run[] = {
-    {"spec.cancel", NULL},
-    {"spec.approval", NULL},
-    {"metadata.labels.*", NULL},
-    {"metadata.annotations", NULL},
-    {"metadata.annotations.*", NULL},
+    {"spec.cancel", NULL},          {"spec.approval", NULL},          {"metadata.labels.*", NULL},
+    {"metadata.annotations", NULL}, {"metadata.annotations.*", NULL},
 };
 
 struct compare {

@@ -480,7 +480,8 @@ void rco_elector_release(struct rco_elector *e, rco_loop_fn done, void *ctx)
     e->release_ctx = ctx;
     e->releasing = true;
     rco_timer_arm(e->release_timer, e->leading && !e->lost ? RELEASE_NS : 0);
-    /* A renewal under way must end first: released underneath, it would take the lease back (A94). */
+    /* A renewal under way must end first: released underneath, it would take the lease back (A94).
+     */
     if (!e->call)
         schedule(e, 0);
 }

@@ -10,7 +10,7 @@ struct rco_elector_timing {
     int64_t renew_ns; /* 20 s */
     int64_t retry_ns; /* 4 s */
 };
-#define RCO_ELECTOR_TIMING_DEFAULT \
+#define RCO_ELECTOR_TIMING_DEFAULT                                                                 \
     ((struct rco_elector_timing){30 * RCO_NS_PER_S, 20 * RCO_NS_PER_S, 4 * RCO_NS_PER_S})
 /* lease > renew > retry * 1.2 and lease at least 1 s; the error says which rule and flag. */
 RCO_MUST_CHECK int rco_elector_timing_check(const struct rco_elector_timing *t,
@@ -18,24 +18,24 @@ RCO_MUST_CHECK int rco_elector_timing_check(const struct rco_elector_timing *t,
 
 /* What one look at the world says. Pure part: */
 struct rco_elector_view {
-    bool known;          /* the record was read at least once */
+    bool known; /* the record was read at least once */
     bool exists;
-    const char *holder;  /* "" = released */
+    const char *holder;   /* "" = released */
     const char *identity; /* ours */
-    int64_t duration_ns; /* leaseDurationSeconds of the record */
-    rco_mono changed;    /* when we last saw the record change */
-    bool leading;        /* we believe we lead */
-    rco_mono renewed;    /* start of our last successful renewal */
-    bool releasing;      /* SIGTERM: give it back */
+    int64_t duration_ns;  /* leaseDurationSeconds of the record */
+    rco_mono changed;     /* when we last saw the record change */
+    bool leading;         /* we believe we lead */
+    rco_mono renewed;     /* start of our last successful renewal */
+    bool releasing;       /* SIGTERM: give it back */
 };
 enum rco_elector_action {
-    RCO_ELECTOR_READ,    /* GET the record */
+    RCO_ELECTOR_READ, /* GET the record */
     RCO_ELECTOR_CREATE,
     RCO_ELECTOR_ACQUIRE, /* take over: expired or released */
     RCO_ELECTOR_RENEW,
     RCO_ELECTOR_RELEASE,
-    RCO_ELECTOR_WAIT,    /* somebody else leads */
-    RCO_ELECTOR_LOST     /* we led and may not any more */
+    RCO_ELECTOR_WAIT, /* somebody else leads */
+    RCO_ELECTOR_LOST  /* we led and may not any more */
 };
 enum rco_elector_action rco_elector_decide(const struct rco_elector_view *view,
                                            const struct rco_elector_timing *timing, rco_mono now);
@@ -67,14 +67,15 @@ struct rco_elector *rco_elector_new(const struct rco_elector_options *options);
 void rco_elector_free(struct rco_elector *e);
 void rco_elector_start(struct rco_elector *e);
 bool rco_elector_is_leader(const struct rco_elector *e);
-/* Leading, and enough of the lease is left to start an effect (fencing, A93): before renewed + renew. */
+/* Leading, and enough of the lease is left to start an effect (fencing, A93): before renewed +
+ * renew. */
 bool rco_elector_may_write(const struct rco_elector *e);
 /* Fencing token; -1 when not leading. */
 int64_t rco_elector_transitions(const struct rco_elector *e);
 /* A96: false when we claim to lead but have not renewed for lease + retry. */
 bool rco_elector_healthy(const struct rco_elector *e);
-/* Gives the lease back (after all leader work ended) and calls DONE once, also when it failed or we did
- * not lead. At most 5 s. */
+/* Gives the lease back (after all leader work ended) and calls DONE once, also when it failed or we
+ * did not lead. At most 5 s. */
 void rco_elector_release(struct rco_elector *e, rco_loop_fn done, void *ctx);
 
 #endif

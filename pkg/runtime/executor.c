@@ -163,8 +163,10 @@ static void expect_gone(struct rco_execution *x)
                          now(x));
 }
 
-/* After a lost answer: what stands there now? Its version is awaited like that of an own write (A41). */
-static void on_read_back(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
+/* After a lost answer: what stands there now? Its version is awaited like that of an own write
+ * (A41). */
+static void on_read_back(void *ctx, const struct rco_kube_result *result,
+                         const struct rco_error *err)
 {
     struct rco_execution *x = ctx;
 
@@ -278,7 +280,8 @@ static void on_create(void *ctx, const struct rco_kube_result *result, const str
     }
     if (common_failure(x, err))
         return;
-    /* 403 (quota, Pod Security, admission), 422, 413, or a namespace that is gone: for the decision. */
+    /* 403 (quota, Pod Security, admission), 422, 413, or a namespace that is gone: for the
+     * decision. */
     put_outcome(x, RCO_OUTCOME_REFUSED, NULL, err->msg);
     stop(x, RCO_EXECUTION_REFUSED);
 }

@@ -1,5 +1,5 @@
-/* Carries a plan out: in order, one action after the other was acknowledged, stopping at the first failure.
- * The only code of the product that writes to the API server. */
+/* Carries a plan out: in order, one action after the other was acknowledged, stopping at the first
+ * failure. The only code of the product that writes to the API server. */
 #ifndef RCO_RUNTIME_EXECUTOR_H
 #define RCO_RUNTIME_EXECUTOR_H
 
@@ -8,15 +8,17 @@
 #include "runtime/gate.h"
 #include "runtime/recorder.h"
 
-/* A write must be over before a lease that was nearly over when it began could expire: lease - renew of the
- * defaults (A93). */
+/* A write must be over before a lease that was nearly over when it began could expire: lease -
+ * renew of the defaults (A93). */
 #define RCO_WRITE_DEADLINE_NS (10 * RCO_NS_PER_S)
 
 enum rco_execution_result {
     RCO_EXECUTION_DONE,     /* every action was acknowledged */
-    RCO_EXECUTION_CONFLICT, /* 409, 404 on patch or delete: the cache is behind, decide again soon */
+    RCO_EXECUTION_CONFLICT, /* 409, 404 on patch or delete: the cache is behind, decide again soon
+                             */
     RCO_EXECUTION_RETRY,    /* transient or ambiguous: again with backoff, after reading back */
-    RCO_EXECUTION_REFUSED,  /* a create was refused, or its name is taken: an outcome for the next observe */
+    RCO_EXECUTION_REFUSED,  /* a create was refused, or its name is taken: an outcome for the next
+                               observe */
     RCO_EXECUTION_TERMINAL, /* 4xx that repeating cannot help */
     RCO_EXECUTION_FENCED    /* not leader, or the lease is nearly over: nothing more was written */
 };
@@ -32,7 +34,8 @@ struct rco_executor_options {
     bool (*may_write)(void *ctx);
     /* A deferred reply whose writes were acknowledged. */
     void (*reply)(void *ctx, uint64_t mailbox, int http_status, const char *body, size_t n);
-    /* Whether the caches will show the object META of KIND, so that the key waits for it (A78). NULL = yes. */
+    /* Whether the caches will show the object META of KIND, so that the key waits for it (A78).
+     * NULL = yes. */
     bool (*watched)(void *ctx, enum rco_kind kind, const struct rco_meta *meta);
     /* Each write's result, for metrics; CODE "" = success. */
     void (*wrote)(void *ctx, enum rco_action_type type, enum rco_kind kind, const char *code);
@@ -56,12 +59,13 @@ void rco_outcomes_put(struct rco_outcomes *o, const struct rco_outcome *outcome)
 
 struct rco_execution_report {
     enum rco_execution_result result;
-    const struct rco_error *err;  /* NULL when done */
+    const struct rco_error *err;     /* NULL when done */
     const struct rco_action *failed; /* the action that stopped it, or NULL */
-    struct rco_outcomes *outcomes; /* of the creates; the callback may take the contents */
-    struct rco_gate **gate;        /* expectations of the writes; the callback may take it */
+    struct rco_outcomes *outcomes;   /* of the creates; the callback may take the contents */
+    struct rco_gate **gate;          /* expectations of the writes; the callback may take it */
     unsigned writes;
-    bool ambiguous; /* a write's answer was lost: its target must be seen anew before the next write */
+    bool ambiguous; /* a write's answer was lost: its target must be seen anew before the next write
+                     */
 };
 typedef void (*rco_execution_done)(void *ctx, const struct rco_execution_report *report);
 

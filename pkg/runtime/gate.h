@@ -15,8 +15,8 @@ void rco_gate_expect_rv(struct rco_gate **g, enum rco_kind kind, const char *ns,
 /* After an accepted delete: satisfied once the object with UID is gone or being deleted. */
 void rco_gate_expect_gone(struct rco_gate **g, enum rco_kind kind, const char *ns, const char *name,
                           const char *uid, rco_mono now);
-/* Drops what STORES show by now (a NULL store never holds anything up); true when nothing is left and *G
- * is NULL. */
+/* Drops what STORES show by now (a NULL store never holds anything up); true when nothing is left
+ * and *G is NULL. */
 bool rco_gate_check(struct rco_gate **g, const struct rco_store *const *stores);
 /* When the oldest expectation is RCO_GATE_TIMEOUT_NS old; 0 = empty. */
 rco_mono rco_gate_deadline(const struct rco_gate *g);

@@ -5,7 +5,8 @@
 #include "runtime/reflector.h"
 #include "runtime/store.h"
 
-/* One row of the program's table of watched kinds. Everything is borrowed for the life of the informer. */
+/* One row of the program's table of watched kinds. Everything is borrowed for the life of the
+ * informer. */
 struct rco_informer_spec {
     enum rco_kind kind;
     const char *ns;             /* NULL = all namespaces */

@@ -26,14 +26,14 @@ static void fail(struct rco_manager *m, const char *why)
 
 static void arm_sweep(struct rco_manager *m)
 {
-    rco_timer_arm(m->sweep_timer, rco_loop_jitter(m->loop, RCO_SWEEP_NS * 9 / 10,
-                                                  RCO_SWEEP_NS * 11 / 10));
+    rco_timer_arm(m->sweep_timer,
+                  rco_loop_jitter(m->loop, RCO_SWEEP_NS * 9 / 10, RCO_SWEEP_NS * 11 / 10));
 }
 
 static void arm_sweep_all(struct rco_manager *m)
 {
-    rco_timer_arm(m->sweep_all_timer, rco_loop_jitter(m->loop, RCO_SWEEP_ALL_NS * 9 / 10,
-                                                      RCO_SWEEP_ALL_NS * 11 / 10));
+    rco_timer_arm(m->sweep_all_timer,
+                  rco_loop_jitter(m->loop, RCO_SWEEP_ALL_NS * 9 / 10, RCO_SWEEP_ALL_NS * 11 / 10));
 }
 
 static void on_sweep(void *ctx)
@@ -70,8 +70,7 @@ static void maybe_lead(struct rco_manager *m)
         return;
     m->leading = true;
     m->transitions = m->elector ? rco_elector_transitions(m->elector) : 0;
-    rco_log(RCO_LOG_INFO, "leading, caches are synced",
-            RCO_N("transitions", m->transitions));
+    rco_log(RCO_LOG_INFO, "leading, caches are synced", RCO_N("transitions", m->transitions));
     if (m->options.leading)
         m->options.leading(m->options.ctx, m->transitions);
     rco_manager_walk_start(m, WALK_ALL);
@@ -91,9 +90,9 @@ static void on_sync_timeout(void *ctx)
         const struct watched *w = &m->watched[i];
 
         if (!rco_informer_has_synced(w->informer))
-            rco_buf_addf(&why, " %s (%s)", rco_kind_info(w->spec->kind)->plural,
-                         rco_reflector_state_name(
-                             rco_reflector_state(rco_informer_reflector(w->informer))));
+            rco_buf_addf(
+                &why, " %s (%s)", rco_kind_info(w->spec->kind)->plural,
+                rco_reflector_state_name(rco_reflector_state(rco_informer_reflector(w->informer))));
     }
     fail(m, rco_buf_str(&why));
 }
@@ -203,6 +202,17 @@ static void on_decodable(void *ctx, const struct rco_key *key)
     }
 }
 
+/* A quarantined object that changed, and can be read, gets another chance. */
+static void release_changed(struct controller *c, const struct rco_meta *meta)
+{
+    struct rco_key key = rco_key_of(meta->ns, meta->name);
+
+    if (!rco_workqueue_is_quarantined(c->queue, &key))
+        return;
+    rco_crash_guard_forget(c->manager->options.crash_guard, rco_manager_crash_hash(c, &key));
+    rco_workqueue_unquarantine(c->queue, &key);
+}
+
 /* A change of the cache: which keys does it concern? Nothing but that happens here (A32). */
 static void on_change(void *ctx, const void *old_obj, const void *new_obj)
 {
@@ -219,6 +229,8 @@ static void on_change(void *ctx, const void *old_obj, const void *new_obj)
         const struct rco_reconciler *r = m->controllers[i].reconciler;
 
         e.controller = &m->controllers[i];
+        if (r->kind == w->spec->kind)
+            release_changed(&m->controllers[i], meta);
         for (size_t t = 0; t < r->n_triggers; t++)
             if (r->triggers[t].kind == w->spec->kind)
                 r->triggers[t].map(r->ctx, old_obj, new_obj, &e);
@@ -245,8 +257,7 @@ static void on_wrote(void *ctx, enum rco_action_type type, enum rco_kind kind, c
     static const char *const actions[] = {"create", "patch", "patch_status", "delete"};
     struct rco_manager *m = ctx;
 
-    rco_series_inc(
-        rco_metric_series(m->m.writes, rco_kind_info(kind)->kind, actions[type], code));
+    rco_series_inc(rco_metric_series(m->m.writes, rco_kind_info(kind)->kind, actions[type], code));
 }
 
 static void on_reply(void *ctx, uint64_t mailbox, int http_status, const char *body, size_t n)

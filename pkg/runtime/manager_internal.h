@@ -9,7 +9,8 @@ struct rco_manager;
 
 /* What is remembered of a key between its runs. Absent most of the time. */
 struct key_state {
-    struct key_state *parked_prev, *parked_next; /* in manager->parked while waiting for the caches */
+    struct key_state *parked_prev,
+        *parked_next; /* in manager->parked while waiting for the caches */
     struct controller *controller;
     char *ns, *name;
     struct rco_outcomes outcomes;
@@ -114,6 +115,11 @@ void rco_manager_cancel_runs(struct rco_manager *m);
 void rco_manager_free_states(struct controller *c);
 /* All running plans are over and the manager is stopping; in manager.c. */
 void rco_manager_runs_over(struct rco_manager *m);
+
+/* What the crash guard knows KEY of C by; never 0. */
+uint64_t rco_manager_crash_hash(const struct controller *c, const struct rco_key *key);
+/* The key's object is not decided about until it changes; says so once. */
+void rco_manager_quarantine(struct controller *c, const struct rco_key *key, const char *why);
 
 /* manager_walk.c */
 void rco_manager_walk_start(struct rco_manager *m, enum walk_kind kind);

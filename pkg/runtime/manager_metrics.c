@@ -4,11 +4,12 @@
 
 #include <stdio.h>
 
-static const double reconcile_bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35,
-                                          0.4,   0.45, 0.5,   0.6,  0.7, 0.8,  0.9, 1,    1.25, 1.5,
-                                          1.75,  2,    2.5,   3,    3.5, 4,    4.5, 5,    6,    7,
-                                          8,     9,    10,    15,   20,  25,   30,  40,   50,   60};
-static const double queue_bounds[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
+static const double reconcile_bounds[] = {
+    0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
+    0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
+    6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+static const double queue_bounds[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3,
+                                      1e-2, 1e-1, 1,    10,   100,  1000};
 
 static struct rco_metric *family(struct rco_manager *m, enum rco_metric_type type, const char *name,
                                  const char *help, const char *l1, const char *l2, const char *l3)
@@ -93,17 +94,18 @@ void rco_manager_metrics_init(struct rco_manager *m)
 {
     const enum rco_metric_type counter = RCO_METRIC_COUNTER, gauge = RCO_METRIC_GAUGE;
 
-    m->m.writes = family(m, counter, "runtimecloud_writes_total",
-                         "Writes to the API server by kind, action and error code (\"\" = accepted).",
-                         "kind", "action", "code");
+    m->m.writes =
+        family(m, counter, "runtimecloud_writes_total",
+               "Writes to the API server by kind, action and error code (\"\" = accepted).", "kind",
+               "action", "code");
     m->m.leader = family(m, gauge, "leader_election_master_status",
                          "1 while this instance leads and reconciles.", "name", NULL, NULL);
     m->m.objects = family(m, gauge, "runtimecloud_informer_objects",
                           "Objects in the informer store.", "kind", NULL, NULL);
     m->m.bytes = family(m, gauge, "runtimecloud_informer_bytes",
                         "Memory of the informer store with its tables.", "kind", NULL, NULL);
-    m->m.lists = family(m, counter, "runtimecloud_informer_lists_total", "Lists begun.", "kind",
-                        NULL, NULL);
+    m->m.lists =
+        family(m, counter, "runtimecloud_informer_lists_total", "Lists begun.", "kind", NULL, NULL);
     m->m.watches = family(m, counter, "runtimecloud_informer_watches_total", "Watches begun.",
                           "kind", NULL, NULL);
     m->m.undecodable = family(m, counter, "runtimecloud_informer_undecodable_total",
@@ -139,10 +141,10 @@ void rco_manager_metrics_controller(struct rco_manager *m, struct controller *c)
     c->errors = rco_metric_series(family(m, counter, "controller_runtime_reconcile_errors_total",
                                          "Reconcile errors.", "controller", NULL, NULL),
                                   n);
-    c->terminal =
-        rco_metric_series(family(m, counter, "controller_runtime_terminal_reconcile_errors_total",
-                                 "Reconcile errors that are not retried.", "controller", NULL, NULL),
-                          n);
+    c->terminal = rco_metric_series(
+        family(m, counter, "controller_runtime_terminal_reconcile_errors_total",
+               "Reconcile errors that are not retried.", "controller", NULL, NULL),
+        n);
     c->timeouts = rco_metric_series(
         family(m, counter, "controller_runtime_reconcile_timeouts_total",
                "Reconciles with a write whose answer was lost.", "controller", NULL, NULL),
@@ -150,11 +152,12 @@ void rco_manager_metrics_controller(struct rco_manager *m, struct controller *c)
     c->active = rco_metric_series(family(m, gauge, "controller_runtime_active_workers",
                                          "Reconciles under way.", "controller", NULL, NULL),
                                   n);
-    rco_series_set(rco_metric_series(family(m, gauge, "controller_runtime_max_concurrent_reconciles",
-                                            "Reconciles that may be under way at once.",
-                                            "controller", NULL, NULL),
-                                     n),
-                   RCO_IN_FLIGHT_MAX);
+    rco_series_set(
+        rco_metric_series(family(m, gauge, "controller_runtime_max_concurrent_reconciles",
+                                 "Reconciles that may be under way at once.", "controller", NULL,
+                                 NULL),
+                          n),
+        RCO_IN_FLIGHT_MAX);
     c->time = rco_metric_series(histogram(m, "controller_runtime_reconcile_time_seconds",
                                           "Time of a reconcile with its writes.", reconcile_bounds,
                                           RCO_ARRAY_LEN(reconcile_bounds), "controller", NULL),
@@ -165,7 +168,8 @@ void rco_manager_metrics_controller(struct rco_manager *m, struct controller *c)
     c->adds = rco_metric_series(
         family(m, counter, "workqueue_adds_total", "Adds.", "name", "controller", NULL), n, n);
     c->retries = rco_metric_series(
-        family(m, counter, "workqueue_retries_total", "Retries.", "name", "controller", NULL), n, n);
+        family(m, counter, "workqueue_retries_total", "Retries.", "name", "controller", NULL), n,
+        n);
     c->queue_duration = rco_metric_series(
         histogram(m, "workqueue_queue_duration_seconds", "Time between ready and taken.",
                   queue_bounds, RCO_ARRAY_LEN(queue_bounds), "name", "controller"),
@@ -178,12 +182,12 @@ void rco_manager_metrics_controller(struct rco_manager *m, struct controller *c)
                                              "Sum of the ages of the runs under way.", "name",
                                              "controller", NULL),
                                       n, n);
-    c->longest = rco_metric_series(family(m, gauge, "workqueue_longest_running_processor_seconds",
-                                          "Age of the oldest run under way.", "name", "controller",
-                                          NULL),
-                                   n, n);
-    c->quarantined = rco_metric_series(family(m, gauge, "runtimecloud_quarantined_keys",
-                                              "Keys whose object cannot be decoded.", "controller",
-                                              NULL, NULL),
-                                       n);
+    c->longest =
+        rco_metric_series(family(m, gauge, "workqueue_longest_running_processor_seconds",
+                                 "Age of the oldest run under way.", "name", "controller", NULL),
+                          n, n);
+    c->quarantined =
+        rco_metric_series(family(m, gauge, "runtimecloud_quarantined_keys",
+                                 "Keys whose object cannot be decoded.", "controller", NULL, NULL),
+                          n);
 }

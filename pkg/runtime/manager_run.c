@@ -11,7 +11,7 @@
 #define KEY_TEXT_MAX 512
 
 #define RING_REMOVE(N) ((N)->prev->next = (N)->next, (N)->next->prev = (N)->prev)
-#define RING_PUSH(H, N) \
+#define RING_PUSH(H, N)                                                                            \
     ((N)->next = (H)->next, (N)->prev = (H), (H)->next->prev = (N), (H)->next = (N))
 
 static rco_mono now(const struct rco_manager *m)
@@ -257,7 +257,8 @@ static void end_run(struct run *r)
 
 static void take_outcomes(struct key_state *s, const struct rco_execution_report *report)
 {
-    /* A plan that was carried out has made use of what its observe was shown; only its own are news. */
+    /* A plan that was carried out has made use of what its observe was shown; only its own are
+     * news. */
     if (report->result == RCO_EXECUTION_DONE)
         rco_outcomes_release(&s->outcomes);
     for (size_t i = 0; i < report->outcomes->n; i++)
@@ -318,6 +319,7 @@ static void decide(struct run *r)
     struct rco_manager *m = c->manager;
     struct rco_error err = RCO_ERROR_INIT;
     void *snapshot = NULL;
+    int failed;
     struct rco_observer obs = {
         .outcomes = r->state->outcomes.items,
         .n_outcomes = r->state->outcomes.n,
@@ -326,7 +328,14 @@ static void decide(struct run *r)
     };
 
     memcpy(obs.stores, m->stores, sizeof(obs.stores));
-    if (c->reconciler->observe(c->reconciler->ctx, &obs, &r->key, &r->arena, &snapshot, &err) < 0) {
+    rco_plan_init(&r->plan, &r->arena);
+    /* Everything that depends on the object's content happens between these two. */
+    rco_crash_guard_begin(m->options.crash_guard, rco_manager_crash_hash(c, &r->key));
+    failed = c->reconciler->observe(c->reconciler->ctx, &obs, &r->key, &r->arena, &snapshot, &err);
+    if (failed == 0 && snapshot)
+        c->reconciler->decide(snapshot, obs.now, &r->plan);
+    rco_crash_guard_end(m->options.crash_guard);
+    if (failed < 0) {
         observe_failed(r, &err);
         return;
     }
@@ -334,8 +343,6 @@ static void decide(struct run *r)
         end_without_plan(r);
         return;
     }
-    rco_plan_init(&r->plan, &r->arena);
-    c->reconciler->decide(snapshot, obs.now, &r->plan);
     rco_log(RCO_LOG_DEBUG, "decided", RCO_S("controller", c->reconciler->name),
             RCO_S("namespace", r->key.ns), RCO_S("name", r->key.name), RCO_S("row", r->plan.row),
             RCO_N("actions", r->plan.n_actions));
@@ -360,6 +367,31 @@ static void start_run(struct controller *c, const struct rco_work *work, struct 
     decide(r);
 }
 
+uint64_t rco_manager_crash_hash(const struct controller *c, const struct rco_key *key)
+{
+    uint64_t hash = rco_hash(c->reconciler->name, strlen(c->reconciler->name), rco_key_hash(key));
+
+    return hash ? hash : 1;
+}
+
+void rco_manager_quarantine(struct controller *c, const struct rco_key *key, const char *why)
+{
+    struct rco_manager *m = c->manager;
+    const struct rco_occurrence o = {.kind = c->reconciler->kind,
+                                     .ns = key->ns,
+                                     .name = key->name,
+                                     .type = "Warning",
+                                     .reason = "Quarantined",
+                                     .action = "Reconcile",
+                                     .note = why};
+
+    rco_log(RCO_LOG_ERROR, "key quarantined", RCO_S("controller", c->reconciler->name),
+            RCO_S("namespace", key->ns), RCO_S("name", key->name), RCO_S("error", why));
+    rco_workqueue_quarantine(c->queue, key);
+    if (m->leading && c->reconciler->kind != RCO_KIND_NONE)
+        rco_recorder_event(m->recorder, &o);
+}
+
 /* Takes one key of C; false when none is ready. */
 static bool serve(struct controller *c)
 {
@@ -369,6 +401,13 @@ static bool serve(struct controller *c)
 
     if (!rco_workqueue_get(c->queue, now(m), &work))
         return false;
+    if (rco_crash_guard_is_poison(m->options.crash_guard, rco_manager_crash_hash(c, &work.key))) {
+        rco_manager_quarantine(c, &work.key,
+                               "the operator ended twice while it decided about this object; it is "
+                               "left alone until it changes");
+        rco_workqueue_done(c->queue, &work.key, now(m));
+        return true;
+    }
     s = find_state(c, &work.key);
     if (s && !rco_gate_check(&s->gate, m->stores)) {
         park(m, s, work.priority);

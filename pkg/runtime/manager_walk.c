@@ -52,7 +52,8 @@ void rco_manager_walk_start(struct rco_manager *m, enum walk_kind kind)
     rco_manager_pump_soon(m);
 }
 
-/* The store and the visitor of the walk's position; false at the end. Moves on over empty positions. */
+/* The store and the visitor of the walk's position; false at the end. Moves on over empty
+ * positions. */
 static bool position(struct rco_manager *m, const struct rco_store **ret_store, struct visit *ret)
 {
     struct walk *w = &m->walk;

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #define RCO_METRIC_LABELS_MAX 5
-#define RCO_METRIC_SERIES_MAX 2000 /* of one family; further label sets share one series of "other" */
+#define RCO_METRIC_SERIES_MAX                                                                      \
+    2000 /* of one family; further label sets share one series of "other" */
 
 enum rco_metric_type { RCO_METRIC_COUNTER, RCO_METRIC_GAUGE, RCO_METRIC_HISTOGRAM };
 

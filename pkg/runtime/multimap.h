@@ -1,5 +1,5 @@
-/* Hash multi-map from 64-bit hashes to small integers (record ids), for the indexes of the store. Values of
- * one owner are chained, so that all of them go in time proportional to their number. */
+/* Hash multi-map from 64-bit hashes to small integers (record ids), for the indexes of the store.
+ * Values of one owner are chained, so that all of them go in time proportional to their number. */
 #ifndef RCO_RUNTIME_MULTIMAP_H
 #define RCO_RUNTIME_MULTIMAP_H
 

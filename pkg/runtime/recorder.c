@@ -60,7 +60,7 @@ static void pump(struct rco_recorder *r);
 
 #define RING_INIT(H) ((H)->prev = (H)->next = (H))
 #define RING_REMOVE(N) ((N)->prev->next = (N)->next, (N)->next->prev = (N)->prev)
-#define RING_PUSH(H, N) \
+#define RING_PUSH(H, N)                                                                            \
     ((N)->next = (H)->next, (N)->prev = (H), (H)->next->prev = (N), (H)->next = (N))
 
 static void series_free(struct rco_recorder *r, struct series *s)
@@ -243,7 +243,8 @@ static void on_sent(void *ctx, const struct rco_kube_result *result, const struc
 
     (void)result;
     p->call = NULL;
-    /* A lost answer of a create may have been written: the same name again is then AlreadyExists. */
+    /* A lost answer of a create may have been written: the same name again is then AlreadyExists.
+     */
     if (err && err->code != RCO_EEXISTS && rco_error_is_retryable(err) &&
         p->attempts < RCO_EVENT_ATTEMPTS_MAX) {
         int64_t first = p->attempts == 1 ? 0 : RCO_EVENT_RETRY_NS;
@@ -375,8 +376,8 @@ struct rco_recorder *rco_recorder_new(const struct rco_recorder_options *options
 
     r->options = *options;
     r->controller = rco_strdup(options->controller);
-    r->instance = rco_strdup(rco_str_empty(options->instance) ? options->controller
-                                                              : options->instance);
+    r->instance =
+        rco_strdup(rco_str_empty(options->instance) ? options->controller : options->instance);
     RING_INIT(&r->recent);
     RING_INIT(&r->recent_buckets);
     r->flying.flying_prev = r->flying.flying_next = &r->flying;

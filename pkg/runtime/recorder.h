@@ -1,5 +1,5 @@
-/* Events (events.k8s.io/v1), best effort: never blocks or fails a plan. Equal events become a series, a
- * token bucket per object and a bounded queue protect etcd (A89). */
+/* Events (events.k8s.io/v1), best effort: never blocks or fails a plan. Equal events become a
+ * series, a token bucket per object and a bounded queue protect etcd (A89). */
 #ifndef RCO_RUNTIME_RECORDER_H
 #define RCO_RUNTIME_RECORDER_H
 
@@ -12,20 +12,22 @@
 #define RCO_EVENT_QUEUE_MAX 1000
 #define RCO_EVENT_BURST 25
 #define RCO_EVENT_REFILL_NS (300 * RCO_NS_PER_S)
-#define RCO_EVENT_SERIES_NS (360 * RCO_NS_PER_S)   /* a series ends after so long without a repeat */
-#define RCO_EVENT_REFRESH_NS (60 * RCO_NS_PER_S)   /* a repeat is written at most so often */
+#define RCO_EVENT_SERIES_NS (360 * RCO_NS_PER_S) /* a series ends after so long without a repeat   \
+                                                  */
+#define RCO_EVENT_REFRESH_NS (60 * RCO_NS_PER_S) /* a repeat is written at most so often */
 #define RCO_EVENT_IN_FLIGHT_MAX 2
 #define RCO_EVENT_ATTEMPTS_MAX 5
 #define RCO_EVENT_RETRY_NS (10 * RCO_NS_PER_S)
 
 struct rco_occurrence {
     enum rco_kind kind;
-    const char *ns, *name, *uid; /* the object it is about; ns NULL = cluster scope: the Event then stands in
-                                  * namespace default, the only one that the API server accepts */
-    const char *type;            /* "Normal" or "Warning" */
-    const char *reason;          /* CamelCase */
-    const char *note;            /* cut at RCO_EVENT_NOTE_MAX */
-    const char *action;          /* NULL = reason */
+    const char *ns, *name,
+        *uid;           /* the object it is about; ns NULL = cluster scope: the Event then stands in
+                         * namespace default, the only one that the API server accepts */
+    const char *type;   /* "Normal" or "Warning" */
+    const char *reason; /* CamelCase */
+    const char *note;   /* cut at RCO_EVENT_NOTE_MAX */
+    const char *action; /* NULL = reason */
 };
 
 struct rco_recorder_options {

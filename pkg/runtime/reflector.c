@@ -15,14 +15,14 @@
 /* What may happen to the machine. */
 enum input {
     IN_START,
-    IN_TURN,         /* the gate is ours */
-    IN_TIMER,        /* backoff is over, or the streaming list stalled */
-    IN_PAGE,         /* a page is complete */
+    IN_TURN,  /* the gate is ours */
+    IN_TIMER, /* backoff is over, or the streaming list stalled */
+    IN_PAGE,  /* a page is complete */
     IN_LIST_FAILED,
-    IN_INITIAL_END,  /* streaming list complete */
-    IN_WATCH_ENDED,  /* cleanly */
+    IN_INITIAL_END, /* streaming list complete */
+    IN_WATCH_ENDED, /* cleanly */
     IN_WATCH_FAILED,
-    IN_RELIST,       /* from outside */
+    IN_RELIST, /* from outside */
     IN_STOP
 };
 
@@ -35,12 +35,12 @@ struct rco_reflector {
     struct rco_stream_call *call;
     struct rco_list_waiter waiter;
     bool synced;
-    bool no_streaming;   /* streaming lists do not end here: remembered for good (A25) */
-    bool classic_round;  /* classic list for this round only (A24) */
-    bool rv_unusable;    /* the next list asks for the most recent state (A3) */
-    bool unpaged;        /* a continue token expired: one list without pages (A20) */
-    char *token;         /* of the next page */
-    char *list_rv;       /* of the page that came last */
+    bool no_streaming;  /* streaming lists do not end here: remembered for good (A25) */
+    bool classic_round; /* classic list for this round only (A24) */
+    bool rv_unusable;   /* the next list asks for the most recent state (A3) */
+    bool unpaged;       /* a continue token expired: one list without pages (A20) */
+    char *token;        /* of the next page */
+    char *list_rv;      /* of the page that came last */
     rco_mono watch_started;
     uint64_t watch_events;
     unsigned failures;
@@ -138,8 +138,9 @@ static void set_good(struct rco_reflector *r, const struct rco_key *k)
         r->options.handler.decodable(r->options.handler.ctx, k);
 }
 
-/* Object that the kind's table refuses: one tenant's object must not stop the others (A29). Its old record
- * stays, its resourceVersion still counts. Returns "" when not even the metadata can be read. */
+/* Object that the kind's table refuses: one tenant's object must not stop the others (A29). Its old
+ * record stays, its resourceVersion still counts. Returns "" when not even the metadata can be
+ * read. */
 static const char *quarantine(struct rco_reflector *r, const char *json, size_t n,
                               const struct rco_error *err)
 {
@@ -156,8 +157,8 @@ static const char *quarantine(struct rco_reflector *r, const char *json, size_t 
     return rco_str_or_empty(o->metadata.resource_version);
 }
 
-/* Decodes and stores one object; returns its resourceVersion ("" = unknown), valid until the scratch arena
- * is used again. */
+/* Decodes and stores one object; returns its resourceVersion ("" = unknown), valid until the
+ * scratch arena is used again. */
 static const char *take_object(struct rco_reflector *r, const char *json, size_t n)
 {
     const struct rco_schema *schema = rco_kind_info(r->scope.kind)->schema;
@@ -260,9 +261,8 @@ static void begin_list(struct rco_reflector *r)
 
 static bool is_initial_end(const struct rco_bookmark *b)
 {
-    return rco_streq(rco_kv_get(b->metadata.annotations, b->metadata.n_annotations,
-                                INITIAL_EVENTS_END),
-                     "true");
+    return rco_streq(
+        rco_kv_get(b->metadata.annotations, b->metadata.n_annotations, INITIAL_EVENTS_END), "true");
 }
 
 static void on_bookmark(struct rco_reflector *r, const char *json, size_t n)
@@ -419,7 +419,8 @@ static void list_failed(struct rco_reflector *r, const struct rco_error *err)
     abandon_list(r);
     report(r, err);
     if (err->code == RCO_EGONE && !(r->unpaged && r->rv_unusable)) {
-        /* Expired or ahead of the server: at once, without the RV that is of no use (A3, A4, A20). */
+        /* Expired or ahead of the server: at once, without the RV that is of no use (A3, A4, A20).
+         */
         r->unpaged = later_page;
         r->rv_unusable = true;
         enter(r, RCO_REFLECTOR_GATE);
@@ -451,10 +452,11 @@ static void streaming_stalled(struct rco_reflector *r)
 
     rco_stream_cancel(r->call);
     r->call = NULL;
-    rco_error_set(&err, RCO_ETIMEOUT,
-                  "streaming list of %s: no progress for %d s and no end mark; listing in pages from "
-                  "now on",
-                  rco_kind_info(r->scope.kind)->plural, (int)(RCO_STREAM_STALL_NS / RCO_NS_PER_S));
+    rco_error_set(
+        &err, RCO_ETIMEOUT,
+        "streaming list of %s: no progress for %d s and no end mark; listing in pages from "
+        "now on",
+        rco_kind_info(r->scope.kind)->plural, (int)(RCO_STREAM_STALL_NS / RCO_NS_PER_S));
     r->no_streaming = true;
     r->n.fallbacks++;
     streaming_failed(r, &err);

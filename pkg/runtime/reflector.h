@@ -1,5 +1,5 @@
-/* Keeps one store equal to the API server: list, watch, resume, relist. A state machine with one step
- * function; the rules are A1..A29 of docs/client-behaviour.md. */
+/* Keeps one store equal to the API server: list, watch, resume, relist. A state machine with one
+ * step function; the rules are A1..A29 of docs/client-behaviour.md. */
 #ifndef RCO_RUNTIME_REFLECTOR_H
 #define RCO_RUNTIME_REFLECTOR_H
 
@@ -38,7 +38,8 @@ struct rco_reflector_handler {
     void (*synced)(void *ctx);
     /* The store's resourceVersion moved (event, bookmark or list). */
     void (*progress)(void *ctx);
-    /* An object that could not be decoded (A29); KEY has name "" when not even that was readable. */
+    /* An object that could not be decoded (A29); KEY has name "" when not even that was readable.
+     */
     void (*undecodable)(void *ctx, const struct rco_key *key, const struct rco_error *err);
     /* An object that was undecodable before is fine now, or gone. */
     void (*decodable)(void *ctx, const struct rco_key *key);

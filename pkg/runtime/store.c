@@ -12,14 +12,15 @@
 #define HANDLERS_MAX 16
 #define NO_SLOT UINT32_MAX
 
-/* One object: the name, then the packed bytes. Namespace and name are left out of the packed form. */
+/* One object: the name, then the packed bytes. Namespace and name are left out of the packed form.
+ */
 struct record {
     uint32_t hash;
     uint32_t ns; /* interned */
     uint32_t n_packed;
-    uint32_t chain;   /* of its index entries */
+    uint32_t chain; /* of its index entries */
     uint16_t n_name;
-    uint8_t mark;     /* generation of the relist that saw it last */
+    uint8_t mark; /* generation of the relist that saw it last */
     char bytes[];
 };
 
@@ -181,7 +182,8 @@ static void collect(const struct rco_store *s, const void *obj, struct rco_index
     }
 }
 
-static bool chain_equals(const struct rco_store *s, uint32_t chain, const struct rco_index_sink *sink)
+static bool chain_equals(const struct rco_store *s, uint32_t chain,
+                         const struct rco_index_sink *sink)
 {
     uint64_t hash;
 
@@ -467,8 +469,8 @@ void rco_store_stats(const struct rco_store *s, struct rco_store_stats *out)
         .objects = s->n,
         .record_bytes = s->record_bytes,
         .table_bytes = s->ids_capacity * sizeof(struct record *) +
-                       s->free_capacity * sizeof(*s->free_ids) +
-                       s->table_size * sizeof(*s->table) + rco_multimap_bytes(&s->multi),
+                       s->free_capacity * sizeof(*s->free_ids) + s->table_size * sizeof(*s->table) +
+                       rco_multimap_bytes(&s->multi),
     };
 }
 
@@ -513,7 +515,8 @@ static int by_key(const void *a, const void *b)
     return order ? order : strcmp((*x)->name, (*y)->name);
 }
 
-/* The same record may stand twice under one hash (two emitted keys that are equal): sorted neighbours. */
+/* The same record may stand twice under one hash (two emitted keys that are equal): sorted
+ * neighbours. */
 static size_t drop_doubles(const void **objs, size_t n)
 {
     size_t kept = 0;

@@ -1,5 +1,6 @@
-/* Informer store: per kind, (namespace, name) -> one packed immutable record, with indexes by function and
- * the resourceVersion the whole store has reached. Readers see it through the lister functions. */
+/* Informer store: per kind, (namespace, name) -> one packed immutable record, with indexes by
+ * function and the resourceVersion the whole store has reached. Readers see it through the lister
+ * functions. */
 #ifndef RCO_RUNTIME_STORE_H
 #define RCO_RUNTIME_STORE_H
 
@@ -13,12 +14,12 @@
 
 struct rco_store;
 
-/* Drops or shortens what no reconciler reads, before packing. OBJ is the kind's struct in SCRATCH; its
- * fields may be set to NULL or to strings made in SCRATCH. */
+/* Drops or shortens what no reconciler reads, before packing. OBJ is the kind's struct in SCRATCH;
+ * its fields may be set to NULL or to strings made in SCRATCH. */
 typedef void (*rco_compact_fn)(void *obj, struct rco_arena *scratch);
 
-/* Collects the index keys of one object. An index function sees the object as the store keeps it, after
- * compaction. */
+/* Collects the index keys of one object. An index function sees the object as the store keeps it,
+ * after compaction. */
 struct rco_index_sink;
 typedef void (*rco_index_fn)(const void *obj, struct rco_index_sink *sink);
 /* KEY NULL or "" emits nothing. At most RCO_INDEX_KEYS_MAX keys an object and index. */
@@ -31,8 +32,8 @@ struct rco_index {
 };
 #define RCO_INDEXES_MAX 8 /* of one store */
 
-/* What happened to an object. OLD is NULL for an add, NEW is NULL for a delete; both are unpacked and
- * valid during the call only. */
+/* What happened to an object. OLD is NULL for an add, NEW is NULL for a delete; both are unpacked
+ * and valid during the call only. */
 typedef void (*rco_store_fn)(void *ctx, const void *old_obj, const void *new_obj);
 
 /* KIND needs a schema. INTERN is shared by all stores of a process and borrowed. */
@@ -45,14 +46,15 @@ void rco_store_add_index(struct rco_store *s, const struct rco_index *index);
 /* Called after each change of the store, in the order of the changes. Several may be added. */
 void rco_store_add_handler(struct rco_store *s, rco_store_fn fn, void *ctx);
 
-/* Writers (the reflector). OBJ is the kind's struct in SCRATCH; it is compacted and packed. An object that
- * equals the stored one (same uid and resourceVersion) changes nothing and calls no handler. */
+/* Writers (the reflector). OBJ is the kind's struct in SCRATCH; it is compacted and packed. An
+ * object that equals the stored one (same uid and resourceVersion) changes nothing and calls no
+ * handler. */
 void rco_store_upsert(struct rco_store *s, void *obj, struct rco_arena *scratch);
 /* Removes; handlers get the last known state. Absent keys are fine. */
 void rco_store_remove(struct rco_store *s, const struct rco_key *key);
-/* Relist (A21, A22) without a second copy of the world: between begin and finish every upsert marks its
- * record with the new generation, finish removes the records that were not marked. A mark that is abandoned
- * (failed list) removes nothing. */
+/* Relist (A21, A22) without a second copy of the world: between begin and finish every upsert marks
+ * its record with the new generation, finish removes the records that were not marked. A mark that
+ * is abandoned (failed list) removes nothing. */
 void rco_store_mark_begin(struct rco_store *s);
 /* A known key whose new version could not be decoded: keeps the old record through the sweep. */
 void rco_store_mark_keep(struct rco_store *s, const struct rco_key *key);
@@ -78,21 +80,21 @@ const void *rco_lister_get(const struct rco_store *s, const char *ns, const char
                            struct rco_arena *a);
 /* Whether it is there, without unpacking. */
 bool rco_lister_has(const struct rco_store *s, const char *ns, const char *name);
-/* Unpacked objects borrow their interned strings from the store: they are valid until the store changes,
- * that is until the running callback of the loop returns. */
-/* All objects that emitted KEY for INDEX, sorted by (namespace, name), unpacked into A; *RET is an array of
- * pointers in A. An unknown index is a broken invariant (assert). */
+/* Unpacked objects borrow their interned strings from the store: they are valid until the store
+ * changes, that is until the running callback of the loop returns. */
+/* All objects that emitted KEY for INDEX, sorted by (namespace, name), unpacked into A; *RET is an
+ * array of pointers in A. An unknown index is a broken invariant (assert). */
 size_t rco_lister_by_index(const struct rco_store *s, const char *index, const char *key,
                            struct rco_arena *a, const void ***ret);
 /* Number of them, without unpacking. */
 size_t rco_lister_count(const struct rco_store *s, const char *index, const char *key);
-/* Calls FN with each object (unpacked for the call only) in no order; false from FN stops. FN must not
- * change the store. */
+/* Calls FN with each object (unpacked for the call only) in no order; false from FN stops. FN must
+ * not change the store. */
 void rco_lister_each(const struct rco_store *s, bool (*fn)(void *ctx, const void *obj), void *ctx);
 size_t rco_lister_size(const struct rco_store *s);
-/* The same in slices, for sweeps that must not hold the loop: visits at most MAX objects from *CURSOR (start
- * with 0) and returns false when all were visited. Objects that come or go between slices may be missed or
- * not; FN may do anything but change the store. */
+/* The same in slices, for sweeps that must not hold the loop: visits at most MAX objects from
+ * *CURSOR (start with 0) and returns false when all were visited. Objects that come or go between
+ * slices may be missed or not; FN may do anything but change the store. */
 bool rco_lister_walk(const struct rco_store *s, size_t *cursor, size_t max,
                      void (*fn)(void *ctx, const void *obj), void *ctx);
 

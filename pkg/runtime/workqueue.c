@@ -301,8 +301,8 @@ static void add_item(struct rco_workqueue *q, struct item *i, enum rco_priority 
     make_ready(q, i, priority, now);
 }
 
-void rco_workqueue_add(struct rco_workqueue *q, const struct rco_key *key, enum rco_priority priority,
-                       rco_mono now)
+void rco_workqueue_add(struct rco_workqueue *q, const struct rco_key *key,
+                       enum rco_priority priority, rco_mono now)
 {
     struct item *i;
 

@@ -1,6 +1,6 @@
-/* Work queue (pure: the time comes in as a parameter). Three sets as in client-go (A61), delayed and
- * rate-limited adds (A62..A64), three priorities with ageing (A66), fairness between namespaces inside a
- * priority, quarantine of poisonous keys. */
+/* Work queue (pure: the time comes in as a parameter). Three sets as in client-go (A61), delayed
+ * and rate-limited adds (A62..A64), three priorities with ageing (A66), fairness between namespaces
+ * inside a priority, quarantine of poisonous keys. */
 #ifndef RCO_RUNTIME_WORKQUEUE_H
 #define RCO_RUNTIME_WORKQUEUE_H
 
@@ -39,14 +39,15 @@ struct rco_workqueue_stats {
 struct rco_workqueue *rco_workqueue_new(void);
 void rco_workqueue_free(struct rco_workqueue *q);
 
-/* Ready at once. A key that is already waiting keeps its place and the higher priority; one that is being
- * processed runs again afterwards. Quarantined keys and a shut-down queue ignore it. */
-void rco_workqueue_add(struct rco_workqueue *q, const struct rco_key *key, enum rco_priority priority,
-                       rco_mono now);
+/* Ready at once. A key that is already waiting keeps its place and the higher priority; one that is
+ * being processed runs again afterwards. Quarantined keys and a shut-down queue ignore it. */
+void rco_workqueue_add(struct rco_workqueue *q, const struct rco_key *key,
+                       enum rco_priority priority, rco_mono now);
 /* Ready at DUE; an earlier due time already known wins (A64). */
 void rco_workqueue_add_at(struct rco_workqueue *q, const struct rco_key *key,
                           enum rco_priority priority, rco_mono due, rco_mono now);
-/* After a failure: the larger of the key's backoff and the global bucket (A63). Returns the due time. */
+/* After a failure: the larger of the key's backoff and the global bucket (A63). Returns the due
+ * time. */
 rco_mono rco_workqueue_add_rate_limited(struct rco_workqueue *q, const struct rco_key *key,
                                         enum rco_priority priority, rco_mono now);
 /* Success: the key's failures are forgotten. */
@@ -60,8 +61,8 @@ struct rco_work {
 };
 /* Takes the next ready key; false when there is none. The key counts as processing until _done. */
 bool rco_workqueue_get(struct rco_workqueue *q, rco_mono now, struct rco_work *ret);
-/* The run of KEY is over; if it became dirty meanwhile it waits again. KEY dies here if it was the one
- * that _get returned. */
+/* The run of KEY is over; if it became dirty meanwhile it waits again. KEY dies here if it was the
+ * one that _get returned. */
 void rco_workqueue_done(struct rco_workqueue *q, const struct rco_key *key, rco_mono now);
 /* When _get can next succeed: NOW or earlier = at once; 0 = nothing is waiting. */
 rco_mono rco_workqueue_next(const struct rco_workqueue *q, rco_mono now);

@@ -1,5 +1,5 @@
-/* The client and the runtime against a real kube-apiserver: what a fake cannot tell. Needs KUBECONFIG, and
- * CONTROL_PLANE with CONTROL_PLANE_DIR to restart the API server; see client.sh. */
+/* The client and the runtime against a real kube-apiserver: what a fake cannot tell. Needs
+ * KUBECONFIG, and CONTROL_PLANE with CONTROL_PLANE_DIR to restart the API server; see client.sh. */
 #include "api/zz_generated_types.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -118,10 +118,16 @@ static enum rco_code create(enum rco_kind kind, const char *ns, const char *name
     char api[128];
 
     rco_kind_api_version(kind, api);
-    rco_buf_addf(&b, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\",\"labels\":{\"t\":\"1\"}}%s}",
+    rco_buf_addf(&b,
+                 "{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\",\"labels\":{"
+                 "\"t\":\"1\"}}%s}",
                  api, rco_kind_info(kind)->kind, name, more);
-    const struct rco_kube_request q = {.verb = RCO_KUBE_CREATE, .kind = kind, .ns = ns, .name = name,
-                                       .body = b.data, .body_len = b.len};
+    const struct rco_kube_request q = {.verb = RCO_KUBE_CREATE,
+                                       .kind = kind,
+                                       .ns = ns,
+                                       .name = name,
+                                       .body = b.data,
+                                       .body_len = b.len};
     return request(&q);
 }
 
@@ -137,16 +143,20 @@ static enum rco_code patch(const char *name, const char *rv, const char *value)
 {
     rco_autobuf b = RCO_BUF_INIT;
 
-    rco_buf_addf(&b, "{\"metadata\":{\"resourceVersion\":\"%s\"},\"data\":{\"k\":\"%s\"}}", rv, value);
-    const struct rco_kube_request q = {.verb = RCO_KUBE_PATCH, .kind = RCO_KIND_CONFIGMAP, .ns = NS,
-                                       .name = name, .body = b.data, .body_len = b.len};
+    rco_buf_addf(&b, "{\"metadata\":{\"resourceVersion\":\"%s\"},\"data\":{\"k\":\"%s\"}}", rv,
+                 value);
+    const struct rco_kube_request q = {.verb = RCO_KUBE_PATCH,
+                                       .kind = RCO_KIND_CONFIGMAP,
+                                       .ns = NS,
+                                       .name = name,
+                                       .body = b.data,
+                                       .body_len = b.len};
     return request(&q);
 }
 
-static enum rco_code delete(const char *name, const char *uid)
-{
-    const struct rco_kube_request q = {.verb = RCO_KUBE_DELETE, .kind = RCO_KIND_CONFIGMAP, .ns = NS,
-                                       .name = name, .uid = uid};
+static enum rco_code delete (const char *name, const char *uid) {
+    const struct rco_kube_request q =
+        {.verb = RCO_KUBE_DELETE, .kind = RCO_KIND_CONFIGMAP, .ns = NS, .name = name, .uid = uid};
 
     return request(&q);
 }
@@ -177,14 +187,13 @@ static int set_up(void **state)
         print_message("%s\n", err.msg);
         return -1;
     }
-    const struct rco_http_client_options http = {
-        .base_url = g.config.server,
-        .user_agent = "runtime-cloud-wire-test",
-        .ca_pem = rco_credentials_ca(g.credentials),
-        .cert_pem = rco_credentials_cert(g.credentials),
-        .key_pem = rco_credentials_key(g.credentials),
-        .authorization = authorization,
-        .ctx = &g};
+    const struct rco_http_client_options http = {.base_url = g.config.server,
+                                                 .user_agent = "runtime-cloud-wire-test",
+                                                 .ca_pem = rco_credentials_ca(g.credentials),
+                                                 .cert_pem = rco_credentials_cert(g.credentials),
+                                                 .key_pem = rco_credentials_key(g.credentials),
+                                                 .authorization = authorization,
+                                                 .ctx = &g};
     if (!(g.http = rco_http_client_new(g.loop, &http, &err))) {
         print_message("%s\n", err.msg);
         return -1;
@@ -241,8 +250,11 @@ static void cache_init(struct cache *c, enum rco_list_mode mode, const char *sel
     memset(c, 0, sizeof(*c));
     c->intern = rco_intern_new();
     c->gate = rco_list_gate_new(g.loop);
-    const struct rco_informer_options o = {.loop = g.loop, .client = g.client, .gate = c->gate,
-                                           .intern = c->intern, .mode = mode,
+    const struct rco_informer_options o = {.loop = g.loop,
+                                           .client = g.client,
+                                           .gate = c->gate,
+                                           .intern = c->intern,
+                                           .mode = mode,
                                            .handler = {.failed = on_failed, .ctx = c}};
     c->informer = rco_informer_new(&spec, &o);
     rco_informer_add_handler(c->informer, on_change, c);
@@ -303,7 +315,8 @@ static const char *value_of(struct cache *c, const char *name, struct rco_arena 
 static int v_minor;
 static bool v_done;
 
-static void on_version(void *ctx, int major, int minor, const char *git, const struct rco_error *err)
+static void on_version(void *ctx, int major, int minor, const char *git,
+                       const struct rco_error *err)
 {
     (void)ctx;
     assert_null(err);
@@ -354,10 +367,17 @@ static void test_two_thousand_creates_with_the_adaptive_limit(void **state)
     for (int i = 0; i < OBJECTS; i++) {
         rco_autobuf b = RCO_BUF_INIT;
 
-        rco_buf_addf(&b, "{\"metadata\":{\"name\":\"object-%04d\",\"labels\":{\"t\":\"1\",\"half\":\"%d\"}},"
-                         "\"data\":{\"k\":\"v%d\"}}", i, i % 2, i);
-        const struct rco_kube_request q = {.verb = RCO_KUBE_CREATE, .kind = RCO_KIND_CONFIGMAP, .ns = NS,
-                                           .name = "object", .body = b.data, .body_len = b.len,
+        rco_buf_addf(
+            &b,
+            "{\"metadata\":{\"name\":\"object-%04d\",\"labels\":{\"t\":\"1\",\"half\":\"%d\"}},"
+            "\"data\":{\"k\":\"v%d\"}}",
+            i, i % 2, i);
+        const struct rco_kube_request q = {.verb = RCO_KUBE_CREATE,
+                                           .kind = RCO_KIND_CONFIGMAP,
+                                           .ns = NS,
+                                           .name = "object",
+                                           .body = b.data,
+                                           .body_len = b.len,
                                            .deadline_ns = 120 * S};
         rco_kube_start(g.client, &q, on_created, NULL);
     }
@@ -418,7 +438,7 @@ static void watch_shows_changes(enum rco_list_mode mode)
     assert_true(has_rv(&c));
     assert_int_equal(create(RCO_KIND_CONFIGMAP, NS, "short-lived", ""), RCO_OK);
     memcpy(uid, g.uid, sizeof(uid));
-    assert_int_equal(delete("short-lived", uid), RCO_OK);
+    assert_int_equal(delete ("short-lived", uid), RCO_OK);
     assert_int_equal(c.failed, 0);
     assert_int_equal(rco_reflector_counters(rco_informer_reflector(c.informer))->lists, 1);
     cache_release(&c);
@@ -440,8 +460,12 @@ static void test_object_that_leaves_the_selector_is_deleted_from_the_cache(void 
 {
     struct cache c;
     const char *body = "{\"metadata\":{\"labels\":{\"half\":\"none\"}}}";
-    const struct rco_kube_request q = {.verb = RCO_KUBE_PATCH, .kind = RCO_KIND_CONFIGMAP, .ns = NS,
-                                       .name = "object-0003", .body = body, .body_len = strlen(body)};
+    const struct rco_kube_request q = {.verb = RCO_KUBE_PATCH,
+                                       .kind = RCO_KIND_CONFIGMAP,
+                                       .ns = NS,
+                                       .name = "object-0003",
+                                       .body = body,
+                                       .body_len = strlen(body)};
 
     (void)state;
     cache_init(&c, RCO_LIST_PAGED, "half=1");
@@ -470,11 +494,11 @@ static void test_A75_uid_precondition_protects_the_namesake(void **state)
     (void)state;
     assert_int_equal(create(RCO_KIND_CONFIGMAP, NS, "namesake", ""), RCO_OK);
     memcpy(first, g.uid, sizeof(first));
-    assert_int_equal(delete("namesake", first), RCO_OK);
+    assert_int_equal(delete ("namesake", first), RCO_OK);
     assert_int_equal(create(RCO_KIND_CONFIGMAP, NS, "namesake", ""), RCO_OK);
-    assert_int_equal(delete("namesake", first), RCO_ECONFLICT);
+    assert_int_equal(delete ("namesake", first), RCO_ECONFLICT);
     assert_int_equal(get("namesake"), RCO_OK);
-    assert_int_equal(delete("namesake", g.uid), RCO_OK);
+    assert_int_equal(delete ("namesake", g.uid), RCO_OK);
     assert_int_equal(get("namesake"), RCO_ENOTFOUND);
 }
 
@@ -526,7 +550,8 @@ static void watch_from(struct watch *w, const char *rv, int timeout_s, int64_t p
     const struct rco_watch_done h = {
         .opened = on_opened, .event = on_event, .done = on_watch_done, .ctx = w};
     const struct rco_watch_request q = {.scope = {.kind = RCO_KIND_CONFIGMAP, .ns = NS},
-                                        .resource_version = rv, .timeout_s = timeout_s};
+                                        .resource_version = rv,
+                                        .timeout_s = timeout_s};
 
     memset(w, 0, sizeof(*w));
     rco_kube_watch(g.client, &q, &h);
@@ -629,7 +654,11 @@ static void on_released(void *ctx)
 static void candidate_init(struct candidate *c, const char *identity)
 {
     const struct rco_elector_options o = {
-        .loop = g.loop, .client = g.client, .ns = NS, .name = "leader", .identity = identity,
+        .loop = g.loop,
+        .client = g.client,
+        .ns = NS,
+        .name = "leader",
+        .identity = identity,
         .timing = {6 * S, 4 * S, S},
         .handler = {.started = on_started, .lost = on_lost, .ctx = c}};
 
@@ -679,13 +708,18 @@ static bool sent(void *ctx)
 
 static void test_events_are_accepted(void **state)
 {
-    const struct rco_recorder_options o = {.loop = g.loop, .client = g.client,
+    const struct rco_recorder_options o = {.loop = g.loop,
+                                           .client = g.client,
                                            .controller = "runtimecloud.io/controller",
                                            .instance = "wire-0"};
     struct rco_recorder *r = rco_recorder_new(&o);
-    struct rco_occurrence e = {.kind = RCO_KIND_CONFIGMAP, .ns = NS, .name = "object-0000",
-                               .uid = "11111111-2222-4333-8444-555555555555", .type = "Warning",
-                               .reason = "Tested", .note = "on the wire"};
+    struct rco_occurrence e = {.kind = RCO_KIND_CONFIGMAP,
+                               .ns = NS,
+                               .name = "object-0000",
+                               .uid = "11111111-2222-4333-8444-555555555555",
+                               .type = "Warning",
+                               .reason = "Tested",
+                               .note = "on the wire"};
 
     (void)state;
     rco_recorder_event(r, &e);
@@ -705,8 +739,8 @@ static void test_events_are_accepted(void **state)
 
 static void control_plane(const char *verb, const char *what)
 {
-    char *argv[] = {getenv("CONTROL_PLANE"), (char *)verb, getenv("CONTROL_PLANE_DIR"), (char *)what,
-                    NULL};
+    char *argv[] = {getenv("CONTROL_PLANE"), (char *)verb, getenv("CONTROL_PLANE_DIR"),
+                    (char *)what, NULL};
     pid_t pid;
     int status;
 

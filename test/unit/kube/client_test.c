@@ -88,8 +88,12 @@ static struct rco_kube_call *get(struct world *w)
 
 static struct rco_kube_call *patch(struct world *w)
 {
-    const struct rco_kube_request q = {.verb = RCO_KUBE_PATCH, .kind = RCO_KIND_RUN, .ns = "a",
-                                       .name = "x", .subresource = "status", .body = "{}",
+    const struct rco_kube_request q = {.verb = RCO_KUBE_PATCH,
+                                       .kind = RCO_KIND_RUN,
+                                       .ns = "a",
+                                       .name = "x",
+                                       .subresource = "status",
+                                       .body = "{}",
                                        .body_len = 2};
 
     return rco_kube_start(w->client, &q, on_done, w);
@@ -139,31 +143,44 @@ static void test_result_is_decoded_into_its_kind(void **state)
 static void test_requests_are_built_as_the_api_server_wants_them(void **state)
 {
     struct world w;
-    const struct rco_kube_request create = {.verb = RCO_KUBE_CREATE, .kind = RCO_KIND_JOB, .ns = "a",
-                                            .name = "j", .body = "{\"x\":1}", .body_len = 7};
-    const struct rco_kube_request del = {.verb = RCO_KUBE_DELETE, .kind = RCO_KIND_RUN, .ns = "a",
-                                         .name = "r", .uid = "u\"1", .resource_version = "9"};
-    const struct rco_kube_request raw = {.verb = RCO_KUBE_RAW_POST, .body = "{}", .body_len = 2,
+    const struct rco_kube_request create = {.verb = RCO_KUBE_CREATE,
+                                            .kind = RCO_KIND_JOB,
+                                            .ns = "a",
+                                            .name = "j",
+                                            .body = "{\"x\":1}",
+                                            .body_len = 7};
+    const struct rco_kube_request del = {.verb = RCO_KUBE_DELETE,
+                                         .kind = RCO_KIND_RUN,
+                                         .ns = "a",
+                                         .name = "r",
+                                         .uid = "u\"1",
+                                         .resource_version = "9"};
+    const struct rco_kube_request raw = {.verb = RCO_KUBE_RAW_POST,
+                                         .body = "{}",
+                                         .body_len = 2,
                                          .path = "/apis/authentication.k8s.io/v1/tokenreviews"};
 
     (void)state;
     world_init(&w);
     rco_kube_start(w.client, &create, on_done, &w);
     assert_string_equal(w.fake.open->method, "POST");
-    assert_string_equal(w.fake.open->path, "/apis/batch/v1/namespaces/a/jobs?fieldManager=runtime-cloud&"
-                                           "fieldValidation=Warn");
+    assert_string_equal(w.fake.open->path,
+                        "/apis/batch/v1/namespaces/a/jobs?fieldManager=runtime-cloud&"
+                        "fieldValidation=Warn");
     assert_string_equal(w.fake.open->content_type, "application/json");
     assert_string_equal(w.fake.open->body, "{\"x\":1}");
     fake_answer(w.fake.open, 201, "{}");
     patch(&w);
     assert_string_equal(w.fake.open->method, "PATCH");
-    assert_non_null(strstr(w.fake.open->path, "/namespaces/a/provisioningruns/x/status?fieldManager="));
+    assert_non_null(
+        strstr(w.fake.open->path, "/namespaces/a/provisioningruns/x/status?fieldManager="));
     assert_string_equal(w.fake.open->content_type, "application/merge-patch+json");
     fake_answer(w.fake.open, 200, "{}");
     rco_kube_start(w.client, &del, on_done, &w);
-    assert_string_equal(w.fake.open->body,
-                        "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"propagationPolicy\":\"Background\","
-                        "\"preconditions\":{\"uid\":\"u\\\"1\",\"resourceVersion\":\"9\"}}");
+    assert_string_equal(
+        w.fake.open->body,
+        "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"propagationPolicy\":\"Background\","
+        "\"preconditions\":{\"uid\":\"u\\\"1\",\"resourceVersion\":\"9\"}}");
     fake_answer(w.fake.open, 200, "{}");
     rco_kube_start(w.client, &raw, on_done, &w);
     assert_string_equal(w.fake.open->path, "/apis/authentication.k8s.io/v1/tokenreviews");
@@ -175,9 +192,10 @@ static void test_requests_are_built_as_the_api_server_wants_them(void **state)
 static void test_bad_request_is_reported_through_done(void **state)
 {
     struct world w;
-    const struct rco_kube_request q = {.verb = RCO_KUBE_GET, .kind = RCO_KIND_JOB, .ns = "", .name = "x"};
-    const struct rco_kube_request dots = {.verb = RCO_KUBE_GET, .kind = RCO_KIND_JOB, .ns = "..",
-                                          .name = "x"};
+    const struct rco_kube_request q = {
+        .verb = RCO_KUBE_GET, .kind = RCO_KIND_JOB, .ns = "", .name = "x"};
+    const struct rco_kube_request dots = {
+        .verb = RCO_KUBE_GET, .kind = RCO_KIND_JOB, .ns = "..", .name = "x"};
 
     (void)state;
     world_init(&w);
@@ -294,8 +312,12 @@ static void test_A41_writes_are_never_repeated_after_a_broken_connection(void **
 static void test_A44_every_request_has_a_deadline(void **state)
 {
     struct world w;
-    struct rco_kube_request q = {.verb = RCO_KUBE_GET, .kind = RCO_KIND_LEASE, .ns = "a", .name = "x",
-                                 .lane = RCO_LANE_ELECTION, .deadline_ns = 5 * S};
+    struct rco_kube_request q = {.verb = RCO_KUBE_GET,
+                                 .kind = RCO_KIND_LEASE,
+                                 .ns = "a",
+                                 .name = "x",
+                                 .lane = RCO_LANE_ELECTION,
+                                 .deadline_ns = 5 * S};
 
     (void)state;
     world_init(&w);
@@ -348,8 +370,11 @@ static void test_A42_in_flight_starts_at_eight_grows_and_halves(void **state)
 static void test_A43_election_is_exempt_from_the_limit(void **state)
 {
     struct world w;
-    const struct rco_kube_request q = {.verb = RCO_KUBE_GET, .kind = RCO_KIND_LEASE, .ns = "a",
-                                       .name = "x", .lane = RCO_LANE_ELECTION};
+    const struct rco_kube_request q = {.verb = RCO_KUBE_GET,
+                                       .kind = RCO_KIND_LEASE,
+                                       .ns = "a",
+                                       .name = "x",
+                                       .lane = RCO_LANE_ELECTION};
 
     (void)state;
     world_init(&w);
@@ -441,7 +466,8 @@ static void test_old_transport_ends_its_calls_after_a_change(void **state)
 static int v_major, v_minor;
 static enum rco_code v_code;
 
-static void on_version(void *ctx, int major, int minor, const char *git, const struct rco_error *err)
+static void on_version(void *ctx, int major, int minor, const char *git,
+                       const struct rco_error *err)
 {
     (void)ctx;
     (void)git;

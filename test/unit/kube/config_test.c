@@ -13,7 +13,7 @@
 
 #define HEAD "apiVersion: v1\nkind: Config\ncurrent-context: main\n"
 #define CONTEXTS                                                                                   \
-    "contexts:\n- name: main\n  context: {cluster: c, user: u, namespace: team}\n"                  \
+    "contexts:\n- name: main\n  context: {cluster: c, user: u, namespace: team}\n"                 \
     "- name: other\n  context: {cluster: c, user: nobody}\n"
 #define CLUSTER "clusters:\n- name: c\n  cluster:\n    server: https://10.0.0.1:6443/\n"
 #define USER "users:\n- name: u\n  user:\n"
@@ -74,7 +74,8 @@ static void test_token_and_inline_certificates(void **state)
 
     (void)state;
     if (parse(HEAD CONTEXTS CLUSTER
-              "    certificate-authority-data: Q0EK\n    tls-server-name: api\n    proxy-url: http://p:1\n" USER
+              "    certificate-authority-data: Q0EK\n    tls-server-name: api\n    proxy-url: "
+              "http://p:1\n" USER
               "    token: abc\n    client-certificate-data: Q0VSVA==\n    client-key-data: S0VZ\n",
               NULL, RCO_KUBE_TRUST_OWN, &c, &err) < 0)
         fail_msg("%s", err.msg);
@@ -93,8 +94,9 @@ static void test_files_are_relative_to_the_kubeconfig(void **state)
 {
     rco_autokubeconfig c = RCO_KUBE_CONFIG_INIT;
     struct rco_error err = RCO_ERROR_INIT;
-    rco_autofree char *path = write_file("a", HEAD CONTEXTS CLUSTER "    certificate-authority: ca.crt\n" USER
-                                                  "    tokenFile: /abs/token\n    token: literal\n");
+    rco_autofree char *path =
+        write_file("a", HEAD CONTEXTS CLUSTER "    certificate-authority: ca.crt\n" USER
+                                              "    tokenFile: /abs/token\n    token: literal\n");
     rco_autofree char *want = rco_asprintf("%s/ca.crt", dir);
     const struct rco_kubeconfig_options o = {.paths = path};
 
@@ -111,7 +113,8 @@ static void test_list_of_files_is_merged_first_wins(void **state)
     rco_autokubeconfig c = RCO_KUBE_CONFIG_INIT;
     struct rco_error err = RCO_ERROR_INIT;
     rco_autofree char *a = write_file("a", HEAD CONTEXTS);
-    rco_autofree char *b = write_file("b", "current-context: other\n" CLUSTER USER "    token: t\n");
+    rco_autofree char *b =
+        write_file("b", "current-context: other\n" CLUSTER USER "    token: t\n");
     rco_autofree char *paths = rco_asprintf("%s:/does/not/exist:%s", a, b);
     const struct rco_kubeconfig_options o = {.paths = paths};
 
@@ -140,7 +143,8 @@ static void test_exec_plugin_is_read_as_argv(void **state)
 
     (void)state;
     if (parse(HEAD CONTEXTS CLUSTER USER
-              "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: get-token\n"
+              "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: "
+              "get-token\n"
               "      args: [\"--a b\", \"$(x)\"]\n      env:\n      - {name: N, value: v}\n"
               "      provideClusterInfo: true\n",
               NULL, RCO_KUBE_TRUST_OWN, &c, &err) < 0)
@@ -168,7 +172,8 @@ static void test_broken_files_name_file_and_field(void **state)
                  "contexts[other].user: there is no user \"nobody\"");
     expect_error(HEAD CONTEXTS "clusters:\n- name: c\n  cluster: {server: \"10.0.0.1\"}\n" USER
                                "    token: t\n",
-                 NULL, RCO_KUBE_TRUST_OWN, RCO_EINVALID, "clusters[c].server: must begin with https://");
+                 NULL, RCO_KUBE_TRUST_OWN, RCO_EINVALID,
+                 "clusters[c].server: must begin with https://");
     expect_error(HEAD CONTEXTS "clusters:\n- name: c\n  cluster: {}\n" USER "    token: t\n", NULL,
                  RCO_KUBE_TRUST_OWN, RCO_EINVALID, "clusters[c].server: missing");
     expect_error(HEAD CONTEXTS CLUSTER "    certificate-authority-data: \"%%%\"\n" USER
@@ -188,8 +193,8 @@ static void test_A59_impersonation_is_refused_and_never_ignored(void **state)
     (void)state;
     expect_error(HEAD CONTEXTS CLUSTER USER "    token: t\n    as: somebody\n", NULL,
                  RCO_KUBE_TRUST_OWN, RCO_EINVALID, "users[u].as");
-    expect_error(HEAD CONTEXTS CLUSTER USER "    token: t\n    as: \"\"\n", NULL, RCO_KUBE_TRUST_OWN,
-                 RCO_EINVALID, "users[u].as");
+    expect_error(HEAD CONTEXTS CLUSTER USER "    token: t\n    as: \"\"\n", NULL,
+                 RCO_KUBE_TRUST_OWN, RCO_EINVALID, "users[u].as");
     expect_error(HEAD CONTEXTS CLUSTER USER "    token: t\n    as-groups: [g]\n", NULL,
                  RCO_KUBE_TRUST_OWN, RCO_EINVALID, "users[u].as");
 }
@@ -219,9 +224,9 @@ static void test_A58_a_file_of_somebody_else_can_do_nothing_here(void **state)
 
         expect_error(yaml, NULL, RCO_KUBE_TRUST_NOTHING, RCO_EFORBIDDEN, rows[i].want);
     }
-    assert_int_equal(parse(HEAD CONTEXTS CLUSTER USER "    token: t\n", NULL, RCO_KUBE_TRUST_NOTHING, &c,
-                           &err),
-                     0);
+    assert_int_equal(
+        parse(HEAD CONTEXTS CLUSTER USER "    token: t\n", NULL, RCO_KUBE_TRUST_NOTHING, &c, &err),
+        0);
 }
 
 static void test_A60_in_cluster_needs_all_of_its_parts(void **state)

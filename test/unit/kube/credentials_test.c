@@ -236,7 +236,8 @@ static void test_start_with_unusable_files_says_which(void **state)
 
 /* --- plugins --- */
 
-#define CREDENTIAL "{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
+#define CREDENTIAL                                                                                 \
+    "{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
 
 static int run_plugin(const char *script, char **args, struct rco_exec_credential *out,
                       struct rco_error *err)
@@ -245,9 +246,12 @@ static int run_plugin(const char *script, char **args, struct rco_exec_credentia
     rco_autofree char *text = rco_asprintf("#!/bin/sh\n%s\n", script);
     char *none[] = {NULL}, *pairs[] = {"OWN=yes", NULL};
     char *environment[] = {"PATH=/usr/bin:/bin", "OWN=no", "OTHER=kept", NULL};
-    struct rco_kube_exec x = {.api_version = "client.authentication.k8s.io/v1", .command = plugin,
-                              .args = args ? args : none, .env = pairs,
-                              .install_hint = "Get it from the moon.", .provide_cluster_info = true};
+    struct rco_kube_exec x = {.api_version = "client.authentication.k8s.io/v1",
+                              .command = plugin,
+                              .args = args ? args : none,
+                              .env = pairs,
+                              .install_hint = "Get it from the moon.",
+                              .provide_cluster_info = true};
     struct rco_kube_config c = {.server = "https://api", .ca_pem = "CA", .exec = &x};
 
     write_file("plugin", text);
@@ -259,10 +263,12 @@ static void test_A56_plugin_gives_a_token_and_gets_argv_and_environment(void **s
     struct rco_exec_credential e = {0};
     struct rco_error err = RCO_ERROR_INIT;
     rco_autofree char *out = path_of("out");
-    rco_autofree char *script = rco_asprintf(
-        "printf '%%s|%%s|%%s|%%s|%%s' \"$#\" \"$1\" \"$OWN\" \"$OTHER\" \"$KUBERNETES_EXEC_INFO\" > %s\n"
-        "echo '" CREDENTIAL "{\"token\":\"tok\",\"expirationTimestamp\":\"2027-01-01T00:00:00Z\"}}'",
-        out);
+    rco_autofree char *script =
+        rco_asprintf("printf '%%s|%%s|%%s|%%s|%%s' \"$#\" \"$1\" \"$OWN\" \"$OTHER\" "
+                     "\"$KUBERNETES_EXEC_INFO\" > %s\n"
+                     "echo '" CREDENTIAL
+                     "{\"token\":\"tok\",\"expirationTimestamp\":\"2027-01-01T00:00:00Z\"}}'",
+                     out);
     char *args[] = {"a b; $(touch /nope)", NULL};
     rco_autobuf text = RCO_BUF_INIT;
 
@@ -272,7 +278,8 @@ static void test_A56_plugin_gives_a_token_and_gets_argv_and_environment(void **s
     assert_string_equal(e.token, "tok");
     assert_int_equal(e.expires, INT64_C(1798761600) * RCO_US_PER_S);
     assert_int_equal(rco_file_read(out, 10000, &text, &err), 0);
-    assert_true(rco_str_has_prefix(rco_buf_str(&text), "1|a b; $(touch /nope)|yes|kept|{\"kind\":\"ExecCredential\""));
+    assert_true(rco_str_has_prefix(rco_buf_str(&text),
+                                   "1|a b; $(touch /nope)|yes|kept|{\"kind\":\"ExecCredential\""));
     assert_non_null(strstr(rco_buf_str(&text), "\"certificate-authority-data\":\"Q0E=\""));
     assert_non_null(strstr(rco_buf_str(&text), "\"interactive\":false"));
     rco_exec_credential_release(&e);
@@ -286,8 +293,11 @@ static void test_A56_faulty_plugins_are_told_apart(void **state)
         {"exit 3", "exit code 3. Get it from the moon."},
         {"kill -9 $$", "signal 9"},
         {"echo nonsense", "answer of credential plugin"},
-        {"echo '{\"apiVersion\":\"client.authentication.k8s.io/v1beta1\",\"kind\":\"ExecCredential\",\"status\":"
-         "{\"token\":\"t\"}}'", "v1beta1 instead of"},
+        {"echo "
+         "'{\"apiVersion\":\"client.authentication.k8s.io/"
+         "v1beta1\",\"kind\":\"ExecCredential\",\"status\":"
+         "{\"token\":\"t\"}}'",
+         "v1beta1 instead of"},
         {"echo '" CREDENTIAL "{}}'", "neither a token nor a certificate"},
         {"echo '" CREDENTIAL "{\"clientCertificateData\":\"c\"}}'", "without key"},
         {"head -c 300000 /dev/zero", "credential plugin"},

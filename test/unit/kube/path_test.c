@@ -23,7 +23,8 @@ static void test_paths_of_kinds(void **state)
     expect_path(RCO_KIND_POD, NULL, NULL, NULL, "/api/v1/pods");
     expect_path(RCO_KIND_JOB, "a", NULL, NULL, "/apis/batch/v1/namespaces/a/jobs");
     expect_path(RCO_KIND_NAMESPACE, NULL, "a", NULL, "/api/v1/namespaces/a");
-    expect_path(RCO_KIND_LEASE, "a", "l", NULL, "/apis/coordination.k8s.io/v1/namespaces/a/leases/l");
+    expect_path(RCO_KIND_LEASE, "a", "l", NULL,
+                "/apis/coordination.k8s.io/v1/namespaces/a/leases/l");
     expect_path(RCO_KIND_TOKENREVIEW, NULL, NULL, NULL,
                 "/apis/authentication.k8s.io/v1/tokenreviews");
     expect_path(RCO_KIND_POD, "a", "p", "status", "/api/v1/namespaces/a/pods/p/status");
@@ -43,7 +44,7 @@ static void test_impossible_paths_are_refused(void **state)
 {
     static const struct {
         const char *ns, *name, *sub;
-    } rows[] = {{NULL, "p", NULL}, {"", "p", NULL}, {"a", "", NULL}, {"a", "..", NULL},
+    } rows[] = {{NULL, "p", NULL}, {"", "p", NULL},   {"a", "", NULL}, {"a", "..", NULL},
                 {"a", ".", NULL},  {"..", "p", NULL}, {"a", "p", ".."}};
 
     (void)state;
@@ -51,8 +52,8 @@ static void test_impossible_paths_are_refused(void **state)
         rco_autopath p = RCO_PATH_INIT;
         struct rco_error err = RCO_ERROR_INIT;
 
-        assert_int_equal(rco_path_kind(&p, RCO_KIND_POD, rows[i].ns, rows[i].name, rows[i].sub, &err),
-                         -1);
+        assert_int_equal(
+            rco_path_kind(&p, RCO_KIND_POD, rows[i].ns, rows[i].name, rows[i].sub, &err), -1);
         assert_int_equal(err.code, RCO_EINVALID);
     }
 }
@@ -67,7 +68,8 @@ static void test_query_parameters_are_escaped_and_joined(void **state)
     rco_path_query(&p, "empty", "");
     rco_path_query(&p, "none", NULL);
     rco_path_query_int(&p, "limit", 500);
-    assert_string_equal(rco_path_str(&p), "/x?labelSelector=a%3Db%2Cc%20in%20%28d%2Ce%29&limit=500");
+    assert_string_equal(rco_path_str(&p),
+                        "/x?labelSelector=a%3Db%2Cc%20in%20%28d%2Ce%29&limit=500");
     rco_path_literal(&p, "/y?z=1");
     rco_path_query(&p, "a", "b&c=d");
     assert_string_equal(rco_path_str(&p), "/y?z=1&a=b%26c%3Dd");

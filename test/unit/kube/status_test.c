@@ -47,9 +47,10 @@ static void test_status_and_reason_become_codes_and_advice(void **state)
         char body[256] = "<html>proxy</html>";
 
         if (rows[i].reason)
-            snprintf(body, sizeof(body),
-                     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"%s\",\"message\":\"m\"}",
-                     rows[i].reason);
+            snprintf(
+                body, sizeof(body),
+                "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"%s\",\"message\":\"m\"}",
+                rows[i].reason);
         assert_int_equal(rco_status_map(&r, body, strlen(body), "get Job a/b", &err), -1);
         if (err.code != rows[i].code || rco_status_advice(&err) != rows[i].advice)
             fail_msg("%d %s: code %d advice %d", rows[i].http, rows[i].reason, err.code,
@@ -72,8 +73,9 @@ static void test_success_is_no_error(void **state)
 
 static void test_retry_after_comes_from_the_header_then_from_details(void **state)
 {
-    static const char body[] = "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"TooManyRequests\","
-                               "\"details\":{\"retryAfterSeconds\":7}}";
+    static const char body[] =
+        "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"TooManyRequests\","
+        "\"details\":{\"retryAfterSeconds\":7}}";
     struct rco_error err = RCO_ERROR_INIT;
 
     (void)state;
@@ -87,7 +89,8 @@ static void test_retry_after_comes_from_the_header_then_from_details(void **stat
 static void test_A4_too_large_version_is_treated_as_expired(void **state)
 {
     static const char body[] =
-        "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Timeout\",\"code\":504,\"details\":{"
+        "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Timeout\",\"code\":504,"
+        "\"details\":{"
         "\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"Too large\"}]}}";
     struct rco_error err = RCO_ERROR_INIT;
 
@@ -98,7 +101,8 @@ static void test_A4_too_large_version_is_treated_as_expired(void **state)
 
 static void test_A12_status_inside_a_watch(void **state)
 {
-    static const char gone[] = "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Expired\",\"code\":410}";
+    static const char gone[] =
+        "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Expired\",\"code\":410}";
     struct rco_error err = RCO_ERROR_INIT;
 
     (void)state;

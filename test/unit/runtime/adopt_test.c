@@ -11,37 +11,57 @@
 
 /* A Job as the product sends it, shortened. */
 #define SENT_CONTAINER                                                                             \
-    "{\"name\":\"engine\",\"image\":\"img@sha256:1\",\"args\":[\"engine\"],\"env\":[{\"name\":\"POD\","   \
-    "\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.name\"}}}],\"resources\":{\"requests\":{"      \
+    "{\"name\":\"engine\",\"image\":\"img@sha256:1\",\"args\":[\"engine\"],\"env\":[{\"name\":"    \
+    "\"POD\","                                                                                     \
+    "\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.name\"}}}],\"resources\":{"             \
+    "\"requests\":{"                                                                               \
     "\"memory\":\"1024Mi\",\"cpu\":\"1000m\"}},\"securityContext\":{\"runAsNonRoot\":true}}"
 #define SENT_VOLUMES                                                                               \
-    "[{\"name\":\"t\",\"projected\":{\"sources\":[{\"serviceAccountToken\":{\"path\":\"token\"}}]}},"    \
-    "{\"name\":\"e\",\"emptyDir\":{}},{\"name\":\"s\",\"secret\":{\"secretName\":\"x\",\"optional\":true}}]"
+    "[{\"name\":\"t\",\"projected\":{\"sources\":[{\"serviceAccountToken\":{\"path\":\"token\"}}]" \
+    "}},"                                                                                          \
+    "{\"name\":\"e\",\"emptyDir\":{}},{\"name\":\"s\",\"secret\":{\"secretName\":\"x\","           \
+    "\"optional\":true}}]"
 static const char sent[] =
-    "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"namespace\":\"a\","
-    "\"labels\":{\"x\":\"y\"}},\"spec\":{\"backoffLimit\":0,\"template\":{\"metadata\":{\"labels\":{"
-    "\"x\":\"y\"}},\"spec\":{\"restartPolicy\":\"Never\",\"serviceAccountName\":\"sa\",\"containers\":["
-    SENT_CONTAINER "],\"volumes\":" SENT_VOLUMES "}}}}";
+    "{\"apiVersion\":\"batch/"
+    "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"namespace\":\"a\","
+    "\"labels\":{\"x\":\"y\"}},\"spec\":{\"backoffLimit\":0,\"template\":{\"metadata\":{\"labels\":"
+    "{"
+    "\"x\":\"y\"}},\"spec\":{\"restartPolicy\":\"Never\",\"serviceAccountName\":\"sa\","
+    "\"containers\":[" SENT_CONTAINER "],\"volumes\":" SENT_VOLUMES "}}}}";
 
 /* The same as an API server gives it back (1.34), with the places for a change marked @1..@4. */
 static const char live_format[] =
-    "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"namespace\":\"a\",\"uid\":\"u\","
+    "{\"apiVersion\":\"batch/"
+    "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"namespace\":\"a\",\"uid\":\"u\","
     "\"resourceVersion\":\"5\",\"generation\":1,\"creationTimestamp\":\"2026-01-01T00:00:00Z\","
-    "\"labels\":{\"x\":\"y\"@1},\"managedFields\":[{\"manager\":\"m\"}]},\"spec\":{\"parallelism\":1,"
+    "\"labels\":{\"x\":\"y\"@1},\"managedFields\":[{\"manager\":\"m\"}]},\"spec\":{\"parallelism\":"
+    "1,"
     "\"completions\":1,\"backoffLimit\":0,\"completionMode\":\"NonIndexed\",\"suspend\":false,"
-    "\"podReplacementPolicy\":\"TerminatingOrFailed\",\"manualSelector\":false,\"selector\":{\"matchLabels\":{"
-    "\"batch.kubernetes.io/controller-uid\":\"u\"}},\"template\":{\"metadata\":{\"creationTimestamp\":null,"
-    "\"labels\":{\"batch.kubernetes.io/controller-uid\":\"u\",\"batch.kubernetes.io/job-name\":\"j\","
-    "\"controller-uid\":\"u\",\"job-name\":\"j\",\"x\":\"y\"}},\"spec\":{\"containers\":[{\"name\":\"engine\","
-    "\"image\":\"img@sha256:1\",\"args\":[\"engine\"],\"env\":[{\"name\":\"POD\",\"valueFrom\":{\"fieldRef\":{"
-    "\"apiVersion\":\"v1\",\"fieldPath\":\"metadata.name\"}}}],\"resources\":{\"requests\":{\"memory\":\"1Gi\","
-    "\"cpu\":\"1\"}},\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\","
-    "\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{\"runAsNonRoot\":true@2}}@3],\"restartPolicy\":"
-    "\"Never\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"ClusterFirst\",\"serviceAccountName\":\"sa\","
-    "\"serviceAccount\":\"sa\",\"securityContext\":{},\"schedulerName\":\"default-scheduler\"@4,\"volumes\":["
+    "\"podReplacementPolicy\":\"TerminatingOrFailed\",\"manualSelector\":false,\"selector\":{"
+    "\"matchLabels\":{"
+    "\"batch.kubernetes.io/"
+    "controller-uid\":\"u\"}},\"template\":{\"metadata\":{\"creationTimestamp\":null,"
+    "\"labels\":{\"batch.kubernetes.io/controller-uid\":\"u\",\"batch.kubernetes.io/"
+    "job-name\":\"j\","
+    "\"controller-uid\":\"u\",\"job-name\":\"j\",\"x\":\"y\"}},\"spec\":{\"containers\":[{\"name\":"
+    "\"engine\","
+    "\"image\":\"img@sha256:1\",\"args\":[\"engine\"],\"env\":[{\"name\":\"POD\",\"valueFrom\":{"
+    "\"fieldRef\":{"
+    "\"apiVersion\":\"v1\",\"fieldPath\":\"metadata.name\"}}}],\"resources\":{\"requests\":{"
+    "\"memory\":\"1Gi\","
+    "\"cpu\":\"1\"}},\"terminationMessagePath\":\"/dev/"
+    "termination-log\",\"terminationMessagePolicy\":\"File\","
+    "\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{\"runAsNonRoot\":true@2}}@3],"
+    "\"restartPolicy\":"
+    "\"Never\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"ClusterFirst\","
+    "\"serviceAccountName\":\"sa\","
+    "\"serviceAccount\":\"sa\",\"securityContext\":{},\"schedulerName\":\"default-scheduler\"@4,"
+    "\"volumes\":["
     "{\"name\":\"t\",\"projected\":{\"defaultMode\":420,\"sources\":[{\"serviceAccountToken\":{"
-    "\"expirationSeconds\":3600,\"path\":\"token\"}}]}},{\"name\":\"e\",\"emptyDir\":{}},{\"name\":\"s\","
-    "\"secret\":{\"defaultMode\":420,\"secretName\":\"x\",\"optional\":true}}]}}},\"status\":{\"active\":1}}";
+    "\"expirationSeconds\":3600,\"path\":\"token\"}}]}},{\"name\":\"e\",\"emptyDir\":{}},{\"name\":"
+    "\"s\","
+    "\"secret\":{\"defaultMode\":420,\"secretName\":\"x\",\"optional\":true}}]}}},\"status\":{"
+    "\"active\":1}}";
 
 static void live_with(char place, const char *text, struct rco_buf *out)
 {
@@ -78,7 +98,8 @@ static void test_planted_changes_are_found_and_named(void **state)
         char place;
         const char *text, *want;
     } rows[] = {
-        {'3', ",{\"name\":\"spy\",\"image\":\"evil\"}", "spec.template.spec.containers: 2 items, sent 1"},
+        {'3', ",{\"name\":\"spy\",\"image\":\"evil\"}",
+         "spec.template.spec.containers: 2 items, sent 1"},
         {'2', ",\"privileged\":true",
          "spec.template.spec.containers[0].securityContext.privileged: was not sent"},
         {'4', ",\"hostNetwork\":true", "spec.template.spec.hostNetwork: was not sent"},
@@ -152,8 +173,9 @@ static void test_changed_values_are_found(void **state)
 static void test_object_that_is_being_deleted_is_not_ours(void **state)
 {
     rco_autobuf why = RCO_BUF_INIT;
-    rco_autofree char *live = replaced("\"generation\":1", "\"generation\":2,\"deletionTimestamp\":\"2026-01-"
-                                                           "01T00:00:00Z\"");
+    rco_autofree char *live =
+        replaced("\"generation\":1", "\"generation\":2,\"deletionTimestamp\":\"2026-01-"
+                                     "01T00:00:00Z\"");
 
     (void)state;
     assert_false(same(RCO_KIND_JOB, sent, live, &why));
@@ -163,15 +185,20 @@ static void test_object_that_is_being_deleted_is_not_ours(void **state)
 static void test_claim_that_was_bound_is_ours(void **state)
 {
     rco_autobuf why = RCO_BUF_INIT;
-    const char *a = "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{"
+    const char *a = "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"
+                    "\"resources\":{"
                     "\"requests\":{\"storage\":\"1024Mi\"}}}}";
     const char *b =
-        "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\",\"annotations\":{\"pv.kubernetes.io/bind-completed\":"
+        "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\",\"annotations\":{\"pv.kubernetes.io/"
+        "bind-completed\":"
         "\"yes\",\"volume.kubernetes.io/storage-provisioner\":\"p\"},\"finalizers\":["
-        "\"kubernetes.io/pvc-protection\"]},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{"
-        "\"requests\":{\"storage\":\"1Gi\"}},\"volumeName\":\"pv\",\"storageClassName\":\"s\",\"volumeMode\":"
+        "\"kubernetes.io/"
+        "pvc-protection\"]},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{"
+        "\"requests\":{\"storage\":\"1Gi\"}},\"volumeName\":\"pv\",\"storageClassName\":\"s\","
+        "\"volumeMode\":"
         "\"Filesystem\"},\"status\":{\"phase\":\"Bound\"}}";
-    const char *c = "{\"metadata\":{\"name\":\"c\",\"annotations\":{\"evil/x\":\"y\"}},\"spec\":{\"accessModes\":["
+    const char *c = "{\"metadata\":{\"name\":\"c\",\"annotations\":{\"evil/"
+                    "x\":\"y\"}},\"spec\":{\"accessModes\":["
                     "\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}";
 
     (void)state;
@@ -185,9 +212,11 @@ static void test_run_may_be_cancelled_and_labelled_by_people(void **state)
 {
     rco_autobuf why = RCO_BUF_INIT;
     const char *a = "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"tenantId\":\"t\"}}";
-    const char *b = "{\"metadata\":{\"name\":\"r\",\"annotations\":{\"x\":\"y\"}},\"spec\":{\"tenantId\":\"t\","
-                    "\"cancel\":{\"by\":\"me\"}},\"status\":{\"state\":\"Pending\"}}";
-    const char *c = "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"tenantId\":\"t\",\"projectId\":\"p\"}}";
+    const char *b =
+        "{\"metadata\":{\"name\":\"r\",\"annotations\":{\"x\":\"y\"}},\"spec\":{\"tenantId\":\"t\","
+        "\"cancel\":{\"by\":\"me\"}},\"status\":{\"state\":\"Pending\"}}";
+    const char *c =
+        "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"tenantId\":\"t\",\"projectId\":\"p\"}}";
 
     (void)state;
     assert_true(same(RCO_KIND_RUN, a, b, &why));
@@ -201,10 +230,11 @@ static void test_extra_key_of_a_configmap_is_foreign_and_its_value_stays_secret(
 
     (void)state;
     assert_false(same(RCO_KIND_CONFIGMAP, a,
-                      "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"1\",\"b\":\"canary\"}}", &why));
-    assert_string_equal(rco_buf_str(&why), "data.b: was not sent");
-    assert_false(same(RCO_KIND_CONFIGMAP, a, "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"canary\"}}",
+                      "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"1\",\"b\":\"canary\"}}",
                       &why));
+    assert_string_equal(rco_buf_str(&why), "data.b: was not sent");
+    assert_false(same(RCO_KIND_CONFIGMAP, a,
+                      "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"canary\"}}", &why));
     assert_null(strstr(rco_buf_str(&why), "canary"));
     assert_false(same(RCO_KIND_CONFIGMAP, a, "{\"metadata\":{\"name\":\"c\"}}", &why));
     assert_string_equal(rco_buf_str(&why), "data: missing");

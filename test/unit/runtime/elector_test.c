@@ -47,7 +47,11 @@ static void world_init(struct world *w)
     fake_init(&w->fake, w->loop);
     w->client = rco_kube_client_new(w->loop, &w->fake.transport, NULL);
     const struct rco_elector_options options = {
-        .loop = w->loop, .client = w->client, .ns = "op", .name = "rco", .identity = "me",
+        .loop = w->loop,
+        .client = w->client,
+        .ns = "op",
+        .name = "rco",
+        .identity = "me",
         .timing = RCO_ELECTOR_TIMING_DEFAULT,
         .handler = {.started = on_started, .lost = on_lost, .observed = on_observed, .ctx = w}};
     w->e = rco_elector_new(&options);
@@ -66,11 +70,12 @@ static void world_release(struct world *w)
 static char *lease_json(const char *holder, const char *rv, int transitions, int duration)
 {
     /* renewTime lies far in the future and the past by turns: it must not matter (A91). */
-    return rco_asprintf("{\"kind\":\"Lease\",\"metadata\":{\"name\":\"rco\",\"namespace\":\"op\","
-                        "\"resourceVersion\":\"%s\"},\"spec\":{\"holderIdentity\":\"%s\","
-                        "\"leaseDurationSeconds\":%d,\"leaseTransitions\":%d,\"renewTime\":\"%d-01-01T00:"
-                        "00:00.000000Z\"}}",
-                        rv, holder, duration, transitions, transitions % 2 ? 2099 : 1999);
+    return rco_asprintf(
+        "{\"kind\":\"Lease\",\"metadata\":{\"name\":\"rco\",\"namespace\":\"op\","
+        "\"resourceVersion\":\"%s\"},\"spec\":{\"holderIdentity\":\"%s\","
+        "\"leaseDurationSeconds\":%d,\"leaseTransitions\":%d,\"renewTime\":\"%d-01-01T00:"
+        "00:00.000000Z\"}}",
+        rv, holder, duration, transitions, transitions % 2 ? 2099 : 1999);
 }
 
 static void answer(struct world *w, const char *method, const char *holder, const char *rv,
@@ -115,33 +120,88 @@ static void test_decide_table(void **state)
     } rows[] = {
         {"nothing known", {.identity = "me"}, RCO_ELECTOR_READ},
         {"no record", {.known = true, .identity = "me"}, RCO_ELECTOR_CREATE},
-        {"released", {.known = true, .exists = true, .holder = "", .identity = "me", .changed = now,
-                      .duration_ns = 30 * S}, RCO_ELECTOR_ACQUIRE},
-        {"held", {.known = true, .exists = true, .holder = "x", .identity = "me",
-                  .changed = now - 29 * S, .duration_ns = 30 * S}, RCO_ELECTOR_WAIT},
+        {"released",
+         {.known = true,
+          .exists = true,
+          .holder = "",
+          .identity = "me",
+          .changed = now,
+          .duration_ns = 30 * S},
+         RCO_ELECTOR_ACQUIRE},
+        {"held",
+         {.known = true,
+          .exists = true,
+          .holder = "x",
+          .identity = "me",
+          .changed = now - 29 * S,
+          .duration_ns = 30 * S},
+         RCO_ELECTOR_WAIT},
         {"expired by the record's own duration",
-         {.known = true, .exists = true, .holder = "x", .identity = "me", .changed = now - 30 * S,
-          .duration_ns = 30 * S}, RCO_ELECTOR_ACQUIRE},
+         {.known = true,
+          .exists = true,
+          .holder = "x",
+          .identity = "me",
+          .changed = now - 30 * S,
+          .duration_ns = 30 * S},
+         RCO_ELECTOR_ACQUIRE},
         {"a long lease of another configuration",
-         {.known = true, .exists = true, .holder = "x", .identity = "me", .changed = now - 40 * S,
-          .duration_ns = 60 * S}, RCO_ELECTOR_WAIT},
-        {"ours without knowing", {.known = true, .exists = true, .holder = "me", .identity = "me",
-                                  .changed = now, .duration_ns = 30 * S}, RCO_ELECTOR_ACQUIRE},
-        {"leading", {.known = true, .exists = true, .holder = "me", .identity = "me",
-                     .leading = true, .renewed = now - 19 * S}, RCO_ELECTOR_RENEW},
-        {"leading, not renewed in time", {.known = true, .exists = true, .holder = "me",
-                                          .identity = "me", .leading = true,
-                                          .renewed = now - 20 * S}, RCO_ELECTOR_LOST},
-        {"leading, taken over", {.known = true, .exists = true, .holder = "x", .identity = "me",
-                                 .leading = true, .renewed = now}, RCO_ELECTOR_LOST},
-        {"leading, record deleted", {.known = true, .identity = "me", .leading = true,
-                                     .renewed = now}, RCO_ELECTOR_LOST},
-        {"leading, must read first", {.identity = "me", .leading = true, .renewed = now},
+         {.known = true,
+          .exists = true,
+          .holder = "x",
+          .identity = "me",
+          .changed = now - 40 * S,
+          .duration_ns = 60 * S},
+         RCO_ELECTOR_WAIT},
+        {"ours without knowing",
+         {.known = true,
+          .exists = true,
+          .holder = "me",
+          .identity = "me",
+          .changed = now,
+          .duration_ns = 30 * S},
+         RCO_ELECTOR_ACQUIRE},
+        {"leading",
+         {.known = true,
+          .exists = true,
+          .holder = "me",
+          .identity = "me",
+          .leading = true,
+          .renewed = now - 19 * S},
+         RCO_ELECTOR_RENEW},
+        {"leading, not renewed in time",
+         {.known = true,
+          .exists = true,
+          .holder = "me",
+          .identity = "me",
+          .leading = true,
+          .renewed = now - 20 * S},
+         RCO_ELECTOR_LOST},
+        {"leading, taken over",
+         {.known = true,
+          .exists = true,
+          .holder = "x",
+          .identity = "me",
+          .leading = true,
+          .renewed = now},
+         RCO_ELECTOR_LOST},
+        {"leading, record deleted",
+         {.known = true, .identity = "me", .leading = true, .renewed = now},
+         RCO_ELECTOR_LOST},
+        {"leading, must read first",
+         {.identity = "me", .leading = true, .renewed = now},
          RCO_ELECTOR_READ},
-        {"releasing", {.known = true, .exists = true, .holder = "me", .identity = "me",
-                       .leading = true, .renewed = now, .releasing = true}, RCO_ELECTOR_RELEASE},
-        {"releasing without leading", {.known = true, .exists = true, .holder = "", .identity = "me",
-                                       .releasing = true}, RCO_ELECTOR_WAIT},
+        {"releasing",
+         {.known = true,
+          .exists = true,
+          .holder = "me",
+          .identity = "me",
+          .leading = true,
+          .renewed = now,
+          .releasing = true},
+         RCO_ELECTOR_RELEASE},
+        {"releasing without leading",
+         {.known = true, .exists = true, .holder = "", .identity = "me", .releasing = true},
+         RCO_ELECTOR_WAIT},
     };
 
     (void)state;
@@ -211,7 +271,8 @@ static void test_A91_expiry_is_judged_by_our_own_clock_and_observations(void **s
 
     (void)state;
     world_init(&w);
-    rco_loop_virtual_set_wall(w.loop, INT64_C(4000000000) * RCO_US_PER_S); /* the calendar is wrong */
+    rco_loop_virtual_set_wall(w.loop,
+                              INT64_C(4000000000) * RCO_US_PER_S); /* the calendar is wrong */
     answer(&w, "GET", "other", "10", 4);
     rco_loop_virtual_run_for(w.loop, 20 * S);
     event(&w, "MODIFIED", "other", "11"); /* it still renews */
@@ -418,7 +479,8 @@ static void test_A94_release_empties_the_record(void **state)
     world_release(&w);
 }
 
-static void test_A94_release_waits_for_a_renewal_under_way_and_repeats_after_a_conflict(void **state)
+static void
+test_A94_release_waits_for_a_renewal_under_way_and_repeats_after_a_conflict(void **state)
 {
     struct world w;
 
@@ -484,7 +546,8 @@ int main(void)
         cmocka_unit_test(test_A93_A96_a_stopped_process_may_not_write_after_it_wakes_up),
         cmocka_unit_test(test_renewal_counts_from_the_start_of_its_request),
         cmocka_unit_test(test_A94_release_empties_the_record),
-        cmocka_unit_test(test_A94_release_waits_for_a_renewal_under_way_and_repeats_after_a_conflict),
+        cmocka_unit_test(
+            test_A94_release_waits_for_a_renewal_under_way_and_repeats_after_a_conflict),
         cmocka_unit_test(test_A94_release_gives_up_after_5_s),
         cmocka_unit_test(test_A94_release_of_a_standby_writes_nothing),
     };

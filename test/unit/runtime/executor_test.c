@@ -62,7 +62,8 @@ static void on_done(void *ctx, const struct rco_execution_report *r)
     w->result = r->result;
     if (r->err)
         w->err = *r->err;
-    snprintf(w->failed, sizeof(w->failed), "%s", r->failed ? rco_str_or_empty(r->failed->name) : "");
+    snprintf(w->failed, sizeof(w->failed), "%s",
+             r->failed ? rco_str_or_empty(r->failed->name) : "");
     w->outcomes = *r->outcomes;
     *r->outcomes = (struct rco_outcomes){0};
     w->gate = *r->gate;
@@ -98,15 +99,16 @@ static void world_release(struct world *w)
     rco_arena_release(&w->arena);
 }
 
-static const struct rco_meta target = {.ns = "a", .name = "run", .uid = "uid-1",
-                                       .resource_version = "70"};
+static const struct rco_meta target = {
+    .ns = "a", .name = "run", .uid = "uid-1", .resource_version = "70"};
 
 static void plan_create(struct world *w, enum rco_kind kind, const char *name,
                         enum rco_exists_policy exists)
 {
     rco_autobuf body = RCO_BUF_INIT;
 
-    rco_buf_addf(&body, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"a\"},\"data\":{\"k\":\"v\"}}", name);
+    rco_buf_addf(
+        &body, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"a\"},\"data\":{\"k\":\"v\"}}", name);
     rco_plan_create(&w->plan, kind, "a", name, &body, exists);
 }
 
@@ -133,7 +135,8 @@ static void run(struct world *w)
     rco_loop_virtual_settle(w->loop);
 }
 
-static void ok(struct world *w, const char *method, const char *path, const char *name, const char *rv)
+static void ok(struct world *w, const char *method, const char *path, const char *name,
+               const char *rv)
 {
     rco_autofree char *body = cm_json("a", name, rv, "v");
 
@@ -218,10 +221,14 @@ static void test_results_of_patches(void **state)
         const char *reason;
         enum rco_execution_result want;
     } rows[] = {
-        {404, "NotFound", RCO_EXECUTION_CONFLICT}, {409, "Conflict", RCO_EXECUTION_CONFLICT},
-        {403, "Forbidden", RCO_EXECUTION_RETRY},   {422, "Invalid", RCO_EXECUTION_TERMINAL},
-        {400, "BadRequest", RCO_EXECUTION_TERMINAL}, {401, "Unauthorized", RCO_EXECUTION_RETRY},
-        {429, "TooManyRequests", RCO_EXECUTION_RETRY}, {503, "ServiceUnavailable", RCO_EXECUTION_RETRY},
+        {404, "NotFound", RCO_EXECUTION_CONFLICT},
+        {409, "Conflict", RCO_EXECUTION_CONFLICT},
+        {403, "Forbidden", RCO_EXECUTION_RETRY},
+        {422, "Invalid", RCO_EXECUTION_TERMINAL},
+        {400, "BadRequest", RCO_EXECUTION_TERMINAL},
+        {401, "Unauthorized", RCO_EXECUTION_RETRY},
+        {429, "TooManyRequests", RCO_EXECUTION_RETRY},
+        {503, "ServiceUnavailable", RCO_EXECUTION_RETRY},
     };
 
     (void)state;

@@ -1,5 +1,5 @@
-/* A transport for tests: records requests, answers when the test says so. Everything static: one test
- * program each. */
+/* A transport for tests: records requests, answers when the test says so. Everything static: one
+ * test program each. */
 #ifndef RCO_TEST_RUNTIME_FAKE_H
 #define RCO_TEST_RUNTIME_FAKE_H
 
@@ -113,7 +113,8 @@ RCO_UNUSED static void fake_release(struct fake *f)
 }
 
 /* The oldest open request with METHOD whose path contains PART; NULL when there is none. */
-RCO_UNUSED static struct rco_http_call *fake_find(struct fake *f, const char *method, const char *part)
+RCO_UNUSED static struct rco_http_call *fake_find(struct fake *f, const char *method,
+                                                  const char *part)
 {
     for (struct rco_http_call *c = f->open; c; c = c->next)
         if (strcmp(c->method, method) == 0 && strstr(c->path, part))
@@ -155,8 +156,8 @@ RCO_UNUSED static void fake_head(struct rco_http_call *call, int status)
         call->handler.head(call->handler.ctx, &r);
 }
 
-static void fake_done(struct rco_http_call *call, const struct rco_http_response *r, const char *body,
-                      const struct rco_error *err)
+static void fake_done(struct rco_http_call *call, const struct rco_http_response *r,
+                      const char *body, const struct rco_error *err)
 {
     struct rco_http_handler h = call->handler;
 
@@ -165,7 +166,8 @@ static void fake_done(struct rco_http_call *call, const struct rco_http_response
     h.done(h.ctx, r, body, body ? strlen(body) : 0, err);
 }
 
-/* Bytes of a streaming body. A client that gives up is told so, as the contract says; returns false. */
+/* Bytes of a streaming body. A client that gives up is told so, as the contract says; returns
+ * false. */
 RCO_UNUSED static bool fake_data(struct rco_http_call *call, const char *bytes)
 {
     struct rco_error err = RCO_ERROR_INIT;
@@ -194,8 +196,8 @@ RCO_UNUSED static void fake_fail(struct rco_http_call *call, enum rco_code code)
 }
 
 /* A whole answer, streaming or not. */
-RCO_UNUSED static void fake_answer_with(struct rco_http_call *call, const struct rco_http_response *r,
-                                        const char *body)
+RCO_UNUSED static void fake_answer_with(struct rco_http_call *call,
+                                        const struct rco_http_response *r, const char *body)
 {
     if (!call->streaming) {
         fake_done(call, r, body, NULL);
@@ -233,10 +235,11 @@ RCO_UNUSED static void fake_status(struct rco_http_call *call, int status, const
 /* A ConfigMap as JSON; malloc'd. */
 RCO_UNUSED static char *cm_json(const char *ns, const char *name, const char *rv, const char *value)
 {
-    return rco_asprintf("{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
-                        "\"namespace\":\"%s\",\"uid\":\"00000000-0000-4000-8000-%012x\","
-                        "\"resourceVersion\":\"%s\"},\"data\":{\"k\":\"%s\"}}",
-                        name, ns, (unsigned)(rco_hash(name, strlen(name), 7) & 0xffffff), rv, value);
+    return rco_asprintf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
+        "\"namespace\":\"%s\",\"uid\":\"00000000-0000-4000-8000-%012x\","
+        "\"resourceVersion\":\"%s\"},\"data\":{\"k\":\"%s\"}}",
+        name, ns, (unsigned)(rco_hash(name, strlen(name), 7) & 0xffffff), rv, value);
 }
 
 RCO_UNUSED static char *event_json(const char *type, const char *object)
@@ -253,12 +256,13 @@ RCO_UNUSED static bool send_event(struct rco_http_call *call, const char *type, 
     return fake_data(call, line);
 }
 
-RCO_UNUSED static bool send_bookmark(struct rco_http_call *call, const char *rv, const char *annotations)
+RCO_UNUSED static bool send_bookmark(struct rco_http_call *call, const char *rv,
+                                     const char *annotations)
 {
-    rco_autofree char *line =
-        rco_asprintf("{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\","
-                     "\"metadata\":{\"resourceVersion\":\"%s\"%s%s}}}\n",
-                     rv, annotations ? ",\"annotations\":" : "", annotations ? annotations : "");
+    rco_autofree char *line = rco_asprintf(
+        "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\","
+        "\"metadata\":{\"resourceVersion\":\"%s\"%s%s}}}\n",
+        rv, annotations ? ",\"annotations\":" : "", annotations ? annotations : "");
 
     return fake_data(call, line);
 }

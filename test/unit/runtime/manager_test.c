@@ -4,8 +4,8 @@
 #include "fake.h"
 #include "json/writer.h"
 
-/* The operator of these tests: for each ConfigMap NAME that has data k it creates a PersistentVolumeClaim of
- * the same name and then answers mailbox 7. */
+/* The operator of these tests: for each ConfigMap NAME that has data k it creates a
+ * PersistentVolumeClaim of the same name and then answers mailbox 7. */
 struct world {
     struct rco_loop *loop;
     struct fake fake;
@@ -16,6 +16,7 @@ struct world {
     const char *outcome_seen; /* uid of the last CREATED outcome */
     char outcome_uid[64], outcome_message[256];
     enum rco_outcome_type outcome_type;
+    struct rco_crash_guard *guard;
     bool fail_observe, no_requeue, delete_mode, secret_mode;
     enum rco_exists_policy exists;
     int64_t requeue;
@@ -147,6 +148,8 @@ struct setup {
 
 static struct setup g_setup; /* of the running test: must outlive the manager */
 
+static struct rco_crash_guard *g_guard; /* for the next world_init */
+
 static void world_init(struct world *w, bool election)
 {
     const struct rco_elector_options elect = {
@@ -154,6 +157,7 @@ static void world_init(struct world *w, bool election)
 
     rco_log_setup(RCO_LOG_ERROR + 1, RCO_LOG_TEXT);
     memset(w, 0, sizeof(*w));
+    w->guard = g_guard;
     w->loop = rco_loop_virtual_new(3);
     fake_init(&w->fake, w->loop);
     w->client = rco_kube_client_new(w->loop, &w->fake.transport, NULL);
@@ -173,6 +177,7 @@ static void world_init(struct world *w, bool election)
                                                 .client = w->client,
                                                 .election = election ? &elect : NULL,
                                                 .instance = "pod-0",
+                                                .crash_guard = w->guard,
                                                 .reply = on_reply,
                                                 .leading = on_leading,
                                                 .failed = on_failed,
@@ -192,10 +197,11 @@ static void world_release(struct world *w)
 
 static char *pvc_json(const char *name, const char *rv, const char *more)
 {
-    return rco_asprintf("{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{\"name\":"
-                        "\"%s\",\"namespace\":\"a\",\"uid\":\"00000000-0000-4000-8000-0000000000ff\","
-                        "\"resourceVersion\":\"%s\"%s}}",
-                        name, rv, more);
+    return rco_asprintf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{\"name\":"
+        "\"%s\",\"namespace\":\"a\",\"uid\":\"00000000-0000-4000-8000-0000000000ff\","
+        "\"resourceVersion\":\"%s\"%s}}",
+        name, rv, more);
 }
 
 static void sync_kind(struct world *w, const char *path, const char *items)
@@ -308,8 +314,8 @@ static void test_A78_key_waits_until_the_cache_shows_its_own_write(void **state)
     synced_world(&w);
     answer_create(&w, "101");
     assert_int_equal(w.observed, 1);
-    /* A change of the ConfigMap meanwhile: the claim is not in the cache yet, deciding now would create it
-     * a second time. */
+    /* A change of the ConfigMap meanwhile: the claim is not in the cache yet, deciding now would
+     * create it a second time. */
     send_event(watch_of(&w, "/configmaps"), "MODIFIED", "one", "102", "w");
     rco_loop_virtual_run_for(w.loop, 5 * S);
     assert_int_equal(w.observed, 1);
@@ -543,17 +549,50 @@ static void test_A29_undecodable_object_is_left_alone_and_said_so(void **state)
     answer_create(&w, "101");
     send_pvc(&w, "ADDED", "101", "");
     unsigned before = w.observed;
-    fake_data(watch_of(&w, "/configmaps"),
-              "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"one\","
-              "\"namespace\":\"a\",\"resourceVersion\":\"110\"},\"data\":[1]}}\n");
+    fake_data(
+        watch_of(&w, "/configmaps"),
+        "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"one\","
+        "\"namespace\":\"a\",\"resourceVersion\":\"110\"},\"data\":[1]}}\n");
     rco_loop_virtual_run_for(w.loop, 60 * S);
     assert_int_equal(w.observed, before);
-    struct rco_http_call *e = fake_expect(&w.fake, "POST", "/apis/events.k8s.io/v1/namespaces/a/events");
+    struct rco_http_call *e =
+        fake_expect(&w.fake, "POST", "/apis/events.k8s.io/v1/namespaces/a/events");
     assert_non_null(strstr(e->body, "ObjectNotReadable"));
     send_event(watch_of(&w, "/configmaps"), "MODIFIED", "one", "111", "fine");
     rco_loop_virtual_settle(w.loop);
     assert_int_equal(w.observed, before + 1);
     world_release(&w);
+}
+
+static void
+test_A68_key_that_was_decided_at_two_crashes_is_left_alone_until_it_changes(void **state)
+{
+    char path[] = "/tmp/rco-crash-XXXXXX";
+    struct rco_error err = RCO_ERROR_INIT;
+    int fd = mkstemp(path);
+    struct world w;
+    struct rco_key k = rco_key_of("a", "one");
+
+    (void)state;
+    close(fd);
+    for (int i = 0; i < 2; i++) {
+        g_guard = rco_crash_guard_open(path, &err);
+        assert_non_null(g_guard);
+        /* The same hash as the manager makes, and no end: the process died here. */
+        rco_crash_guard_begin(g_guard, rco_hash("volume", 6, rco_key_hash(&k)));
+        rco_crash_guard_close(g_guard);
+    }
+    g_guard = rco_crash_guard_open(path, &err);
+    synced_world(&w);
+    assert_int_equal(w.observed, 0);
+    assert_non_null(strstr(fake_expect(&w.fake, "POST", "/events")->body, "Quarantined"));
+    send_event(watch_of(&w, "/configmaps"), "MODIFIED", "one", "111", "changed");
+    rco_loop_virtual_settle(w.loop);
+    assert_int_equal(w.observed, 1);
+    world_release(&w);
+    rco_crash_guard_close(g_guard);
+    g_guard = NULL;
+    unlink(path);
 }
 
 static void test_A70_stop_lets_the_plan_under_way_finish(void **state)
@@ -587,7 +626,8 @@ static void test_A70_stop_gives_up_after_30_s(void **state)
 static void lease_answer(struct world *w, const char *method, const char *holder, const char *rv)
 {
     rco_autofree char *body = rco_asprintf(
-        "{\"kind\":\"Lease\",\"metadata\":{\"name\":\"rco\",\"namespace\":\"op\",\"resourceVersion\":\"%s\"},"
+        "{\"kind\":\"Lease\",\"metadata\":{\"name\":\"rco\",\"namespace\":\"op\","
+        "\"resourceVersion\":\"%s\"},"
         "\"spec\":{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":30,\"leaseTransitions\":4}}",
         rv, holder);
 
@@ -628,7 +668,8 @@ static void test_A71_lease_is_released_last(void **state)
     rco_loop_virtual_run_for(w.loop, S);
     assert_null(fake_find(&w.fake, "PATCH", "/leases")); /* a plan is still under way */
     answer_create(&w, "101");
-    assert_non_null(strstr(fake_expect(&w.fake, "PATCH", "/leases")->body, "\"holderIdentity\":\"\""));
+    assert_non_null(
+        strstr(fake_expect(&w.fake, "PATCH", "/leases")->body, "\"holderIdentity\":\"\""));
     assert_int_equal(w.stopped, 0);
     lease_answer(&w, "PATCH", "", "3");
     assert_int_equal(w.stopped, 1);
@@ -722,6 +763,8 @@ int main(void)
         cmocka_unit_test(test_requeue_after_comes_back),
         cmocka_unit_test(test_A30_sweep_looks_at_unsettled_objects_only),
         cmocka_unit_test(test_A29_undecodable_object_is_left_alone_and_said_so),
+        cmocka_unit_test(
+            test_A68_key_that_was_decided_at_two_crashes_is_left_alone_until_it_changes),
         cmocka_unit_test(test_A70_stop_lets_the_plan_under_way_finish),
         cmocka_unit_test(test_A70_stop_gives_up_after_30_s),
         cmocka_unit_test(test_standby_keeps_caches_warm_and_decides_nothing),

@@ -18,8 +18,8 @@ static void expect_text(struct rco_metrics *m, const char *want)
 static void test_counters_and_gauges_are_printed_with_labels(void **state)
 {
     struct rco_metrics *m = rco_metrics_new();
-    const struct rco_metric_spec a = {.name = "a_total", .help = "Counts a.",
-                                      .type = RCO_METRIC_COUNTER, .labels = {"x", "y"}};
+    const struct rco_metric_spec a = {
+        .name = "a_total", .help = "Counts a.", .type = RCO_METRIC_COUNTER, .labels = {"x", "y"}};
     const struct rco_metric_spec g = {.name = "g", .help = "A gauge.", .type = RCO_METRIC_GAUGE};
     struct rco_metric *f = rco_metrics_add(m, &a);
 
@@ -39,9 +39,12 @@ static void test_counters_and_gauges_are_printed_with_labels(void **state)
 static void test_histogram_buckets_add_up(void **state)
 {
     static const double bounds[] = {0.1, 1, 10};
-    const struct rco_metric_spec h = {.name = "h", .help = "A histogram.",
-                                      .type = RCO_METRIC_HISTOGRAM, .labels = {"l"},
-                                      .bounds = bounds, .n_bounds = 3};
+    const struct rco_metric_spec h = {.name = "h",
+                                      .help = "A histogram.",
+                                      .type = RCO_METRIC_HISTOGRAM,
+                                      .labels = {"l"},
+                                      .bounds = bounds,
+                                      .n_bounds = 3};
     struct rco_metrics *m = rco_metrics_new();
     struct rco_series *s = rco_metric_series(rco_metrics_add(m, &h), "v");
 
@@ -59,8 +62,8 @@ static void test_histogram_buckets_add_up(void **state)
 
 static void test_label_sets_are_bounded(void **state)
 {
-    const struct rco_metric_spec a = {.name = "a", .help = "A.", .type = RCO_METRIC_COUNTER,
-                                      .labels = {"x"}};
+    const struct rco_metric_spec a = {
+        .name = "a", .help = "A.", .type = RCO_METRIC_COUNTER, .labels = {"x"}};
     struct rco_metrics *m = rco_metrics_new();
     struct rco_metric *f = rco_metrics_add(m, &a);
     rco_autobuf out = RCO_BUF_INIT;

@@ -32,8 +32,13 @@ static void world_release(struct world *w)
 
 static void say(struct world *w, const char *reason, const char *note)
 {
-    const struct rco_occurrence o = {.kind = RCO_KIND_RUN, .ns = "a", .name = "run", .uid = "uid-1",
-                                     .type = "Normal", .reason = reason, .note = note};
+    const struct rco_occurrence o = {.kind = RCO_KIND_RUN,
+                                     .ns = "a",
+                                     .name = "run",
+                                     .uid = "uid-1",
+                                     .type = "Normal",
+                                     .reason = reason,
+                                     .note = note};
 
     rco_recorder_event(w->r, &o);
 }
@@ -53,18 +58,27 @@ static unsigned answer_all(struct world *w)
 
 static void test_event_has_all_required_fields(void **state)
 {
-    static const char *const want[] = {
-        "\"apiVersion\":\"events.k8s.io/v1\"", "\"kind\":\"Event\"", "\"namespace\":\"a\"",
-        "\"name\":\"run.", "\"eventTime\":\"2026-01-01T00:00:0", "\"reportingController\":\"runtimecloud.io/controller\"",
-        "\"reportingInstance\":\"pod-0\"", "\"action\":\"Planned\"", "\"reason\":\"Planned\"",
-        "\"regarding\":{\"apiVersion\":\"runtimecloud.io/", "\"kind\":\"ProvisioningRun\"", "\"uid\":\"uid-1\"",
-        "\"note\":\"2 changes\"", "\"type\":\"Normal\""};
+    static const char *const want[] = {"\"apiVersion\":\"events.k8s.io/v1\"",
+                                       "\"kind\":\"Event\"",
+                                       "\"namespace\":\"a\"",
+                                       "\"name\":\"run.",
+                                       "\"eventTime\":\"2026-01-01T00:00:0",
+                                       "\"reportingController\":\"runtimecloud.io/controller\"",
+                                       "\"reportingInstance\":\"pod-0\"",
+                                       "\"action\":\"Planned\"",
+                                       "\"reason\":\"Planned\"",
+                                       "\"regarding\":{\"apiVersion\":\"runtimecloud.io/",
+                                       "\"kind\":\"ProvisioningRun\"",
+                                       "\"uid\":\"uid-1\"",
+                                       "\"note\":\"2 changes\"",
+                                       "\"type\":\"Normal\""};
     struct world w;
 
     (void)state;
     world_init(&w);
     say(&w, "Planned", "2 changes");
-    struct rco_http_call *c = fake_expect(&w.fake, "POST", "/apis/events.k8s.io/v1/namespaces/a/events");
+    struct rco_http_call *c =
+        fake_expect(&w.fake, "POST", "/apis/events.k8s.io/v1/namespaces/a/events");
     for (size_t i = 0; i < RCO_ARRAY_LEN(want); i++)
         if (!strstr(c->body, want[i]))
             fail_msg("no %s in %s", want[i], c->body);
@@ -74,8 +88,12 @@ static void test_event_has_all_required_fields(void **state)
 static void test_event_about_a_cluster_scoped_object_goes_to_default(void **state)
 {
     struct world w;
-    const struct rco_occurrence o = {.kind = RCO_KIND_TENANT, .name = "t", .uid = "u",
-                                     .type = "Normal", .reason = "R", .note = "n"};
+    const struct rco_occurrence o = {.kind = RCO_KIND_TENANT,
+                                     .name = "t",
+                                     .uid = "u",
+                                     .type = "Normal",
+                                     .reason = "R",
+                                     .note = "n"};
 
     (void)state;
     world_init(&w);
@@ -137,8 +155,13 @@ static void test_A89_queue_is_bounded_and_two_are_under_way(void **state)
     world_init(&w);
     for (int i = 0; i < 3000; i++) {
         snprintf(name, sizeof(name), "run-%d", i);
-        const struct rco_occurrence o = {.kind = RCO_KIND_RUN, .ns = "a", .name = name, .uid = name,
-                                         .type = "Normal", .reason = "R", .note = "n"};
+        const struct rco_occurrence o = {.kind = RCO_KIND_RUN,
+                                         .ns = "a",
+                                         .name = name,
+                                         .uid = name,
+                                         .type = "Normal",
+                                         .reason = "R",
+                                         .note = "n"};
         rco_recorder_event(w.r, &o);
     }
     assert_int_equal(fake_count(&w.fake, "POST", "/events"), 2);

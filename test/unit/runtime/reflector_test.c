@@ -124,8 +124,9 @@ static char *list_json(const char *rv, const char *token, const char *items)
     char *save = NULL;
     bool first = true;
 
-    rco_buf_addf(&b, "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{"
-                     "\"resourceVersion\":\"%s\",\"continue\":\"%s\"},\"items\":[",
+    rco_buf_addf(&b,
+                 "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{"
+                 "\"resourceVersion\":\"%s\",\"continue\":\"%s\"},\"items\":[",
                  rv, token);
     for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
         char *save2 = NULL, *name = strtok_r(item, ":", &save2), *irv = strtok_r(NULL, ":", &save2);
@@ -165,8 +166,9 @@ static struct rco_http_call *open_watch(struct world *w)
 /* The last version has expired: the reflector lists anew. */
 static void expire(struct world *w)
 {
-    assert_false(fake_data(watch_of(w), "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":"
-                                        "\"Failure\",\"reason\":\"Expired\",\"code\":410}}\n"));
+    assert_false(fake_data(watch_of(w),
+                           "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":"
+                           "\"Failure\",\"reason\":\"Expired\",\"code\":410}}\n"));
     rco_loop_virtual_settle(w->loop);
 }
 
@@ -333,9 +335,11 @@ static void test_relists_of_different_kinds_take_turns(void **state)
     (void)state;
     world_init(&w, RCO_LIST_PAGED);
     struct rco_store *store2 = rco_store_new(RCO_KIND_PVC, w.intern);
-    const struct rco_reflector_options options = {
-        .loop = w.loop, .client = w.client, .gate = w.gate, .store = store2,
-        .scope = {.kind = RCO_KIND_PVC}};
+    const struct rco_reflector_options options = {.loop = w.loop,
+                                                  .client = w.client,
+                                                  .gate = w.gate,
+                                                  .store = store2,
+                                                  .scope = {.kind = RCO_KIND_PVC}};
     struct rco_reflector *second = rco_reflector_new(&options);
     rco_reflector_start(second);
     rco_loop_virtual_run_for(w.loop, S);
@@ -397,8 +401,9 @@ static void test_A12_A13_expired_in_the_stream_leads_to_a_list_from_the_last_ver
     answer_list(&w, "10", "", "one:1:v");
     struct rco_http_call *c = open_watch(&w);
     send_event(c, "MODIFIED", "one", "12", "x");
-    assert_false(fake_data(c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":\"Failure\","
-                              "\"reason\":\"Expired\",\"code\":410,\"message\":\"too old\"}}\n"));
+    assert_false(
+        fake_data(c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":\"Failure\","
+                     "\"reason\":\"Expired\",\"code\":410,\"message\":\"too old\"}}\n"));
     rco_loop_virtual_settle(w.loop);
     fake_expect(&w.fake, "GET", "resourceVersion=12&resourceVersionMatch=NotOlderThan");
     assert_int_equal(rco_lister_size(w.store), 1); /* the Status was not taken for an object */
@@ -452,7 +457,9 @@ static void test_A16_cut_in_the_middle_of_an_event_resumes_before_it(void **stat
     answer_list(&w, "10", "", "one:1:v");
     struct rco_http_call *c = open_watch(&w);
     send_event(c, "MODIFIED", "one", "15", "x");
-    fake_data(c, "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"one\"");
+    fake_data(
+        c,
+        "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"one\"");
     fake_fail(c, RCO_EUNAVAILABLE);
     rco_loop_virtual_settle(w.loop);
     assert_non_null(strstr(watch_of(&w)->path, "resourceVersion=15"));
@@ -499,8 +506,8 @@ static void test_A18_overload_retries_the_watch_and_never_lists(void **state)
     (void)state;
     world_init(&w, RCO_LIST_PAGED);
     answer_list(&w, "10", "", "");
-    fake_answer_with(watch_of(&w), &(struct rco_http_response){.status = 429, .retry_after_ms = 7000},
-                     "{}");
+    fake_answer_with(watch_of(&w),
+                     &(struct rco_http_response){.status = 429, .retry_after_ms = 7000}, "{}");
     rco_loop_virtual_run_for(w.loop, 6900 * MS);
     assert_null(fake_find(&w.fake, "GET", KINDS)); /* Retry-After is obeyed */
     rco_loop_virtual_run_for(w.loop, 200 * MS);
@@ -585,8 +592,9 @@ static void test_A29_undecodable_object_stops_nothing_and_keeps_its_last_state(v
 {
     struct world w;
     rco_autoarena a = RCO_ARENA_INIT;
-    const char *bad = "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
-                      "\"one\",\"namespace\":\"a\",\"resourceVersion\":\"14\"},\"data\":[1,2]}}\n";
+    const char *bad =
+        "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
+        "\"one\",\"namespace\":\"a\",\"resourceVersion\":\"14\"},\"data\":[1,2]}}\n";
 
     (void)state;
     world_init(&w, RCO_LIST_PAGED);

@@ -8,9 +8,8 @@
 
 static void test_selectors_as_the_api_server_reads_them(void **state)
 {
-    static const struct rco_kv labels[] = {{"app.kubernetes.io/managed-by", "runtime-cloud"},
-                                           {"empty", ""},
-                                           {"tier", "web"}};
+    static const struct rco_kv labels[] = {
+        {"app.kubernetes.io/managed-by", "runtime-cloud"}, {"empty", ""}, {"tier", "web"}};
     static const struct {
         const char *selector;
         bool want;

@@ -40,8 +40,10 @@ static void on_change(void *ctx, const void *old_obj, const void *new_obj)
     l->adds += !o;
     l->deletes += !n;
     l->updates += o && n;
-    snprintf(l->old_value, 64, "%s", o ? rco_str_or_empty(rco_kv_get(o->data, o->n_data, "k")) : "");
-    snprintf(l->new_value, 64, "%s", n ? rco_str_or_empty(rco_kv_get(n->data, n->n_data, "k")) : "");
+    snprintf(l->old_value, 64, "%s",
+             o ? rco_str_or_empty(rco_kv_get(o->data, o->n_data, "k")) : "");
+    snprintf(l->new_value, 64, "%s",
+             n ? rco_str_or_empty(rco_kv_get(n->data, n->n_data, "k")) : "");
 }
 
 struct world {
@@ -69,15 +71,19 @@ static void world_release(struct world *w)
     rco_intern_free(w->intern);
 }
 
-static void put(struct world *w, const char *ns, const char *name, const char *rv, const char *value)
+static void put(struct world *w, const char *ns, const char *name, const char *rv,
+                const char *value)
 {
     rco_autoarena a = RCO_ARENA_INIT;
     struct rco_configmap *c = RCO_NEW(&a, struct rco_configmap);
     struct rco_kv data = {"k", value}, label = {"app", "x"};
 
-    c->metadata = (struct rco_meta){.ns = ns, .name = name, .resource_version = rv,
+    c->metadata = (struct rco_meta){.ns = ns,
+                                    .name = name,
+                                    .resource_version = rv,
                                     .uid = "11111111-2222-4333-8444-555555555555",
-                                    .labels = &label, .n_labels = 1};
+                                    .labels = &label,
+                                    .n_labels = 1};
     c->data = &data;
     c->n_data = 1;
     rco_store_upsert(w->store, c, &a);
@@ -243,7 +249,8 @@ static void test_A33_compacted_fields_are_not_kept(void **state)
     world_init(&w);
     rco_store_set_compact(w.store, shorten);
     put(&w, "a", "one", "1", "value");
-    assert_int_equal(((const struct rco_configmap *)rco_lister_get(w.store, "a", "one", &a))->n_data, 0);
+    assert_int_equal(
+        ((const struct rco_configmap *)rco_lister_get(w.store, "a", "one", &a))->n_data, 0);
     assert_int_equal(rco_lister_by_index(w.store, "by-value", "value", &a, &objs), 0);
     world_release(&w);
 }

@@ -300,7 +300,8 @@ static void test_random_operations_lose_no_key(void **state)
             wanted[k] = true;
             break;
         case 1:
-            rco_workqueue_add_at(q, &key, RCO_PRIORITY_NORMAL, now + (int64_t)(seed >> 30) % S, now);
+            rco_workqueue_add_at(q, &key, RCO_PRIORITY_NORMAL, now + (int64_t)(seed >> 30) % S,
+                                 now);
             wanted[k] = true;
             break;
         case 2:
