@@ -153,8 +153,6 @@ int rco_cli_print_json(struct rco_cli *cli, const struct rco_buf *json)
 
 const char *rco_cli_hint(const struct rco_error *err)
 {
-    if (strstr(err->msg, "kubeconfig"))
-        return "name another file with --kubeconfig FILE or KUBECONFIG, or correct this one";
     switch (err->code) {
     case RCO_EUNAUTHORIZED:
         return "the credentials of this context have expired or are wrong: log in again, or choose "
@@ -171,6 +169,13 @@ const char *rco_cli_hint(const struct rco_error *err)
                "--context";
     case RCO_ETHROTTLED:
         return "the API server is overloaded: try again in a moment";
+    case RCO_EINVALID:
+    case RCO_ENOTFOUND:
+    case RCO_EIO:
+    case RCO_ETOOBIG:
+        return strstr(err->msg, "kubeconfig")
+                   ? "name another file with --kubeconfig FILE or KUBECONFIG, or correct this one"
+                   : NULL;
     default:
         return NULL;
     }

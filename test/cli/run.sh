@@ -108,7 +108,7 @@ krc 1 "a kubeconfig that is not YAML is named" status --kubeconfig "$dir/torn"
 says "$dir/torn"
 sed 's/cluster: nowhere/cluster: c/' "$dir/broken" >"$dir/dead"
 krc 1 "a server that cannot be reached is named" status --kubeconfig "$dir/dead"
-says "https://127.0.0.1:1" "cannot be reached" "next:"
+says "https://127.0.0.1:1" "cannot be reached" "next: check that the cluster runs"
 krc 1 "a context that does not exist is named" status --kubeconfig "$dir/dead" --context other
 says "other"
 
