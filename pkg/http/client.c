@@ -16,7 +16,8 @@ static struct rco_http_client *client_of(struct rco_transport *t)
     return (struct rco_http_client *)t;
 }
 
-static struct rco_http_call *start_op(struct rco_transport *t, const struct rco_http_request *request,
+static struct rco_http_call *start_op(struct rco_transport *t,
+                                      const struct rco_http_request *request,
                                       const struct rco_http_handler *handler)
 {
     struct rco_http_call *call = rco_call_new(client_of(t), request, handler);
@@ -133,8 +134,8 @@ static char *url_part(CURLU *url, CURLUPart part, unsigned flags)
     return copy;
 }
 
-/* Splits base_url. With another server name the URL carries that name and curl is told to connect to the
- * real host: name verification and SNI follow the URL. */
+/* Splits base_url. With another server name the URL carries that name and curl is told to connect
+ * to the real host: name verification and SNI follow the URL. */
 static int set_url(struct rco_http_client *c, CURLU *url, const char *server_name,
                    struct rco_error *err)
 {
@@ -150,8 +151,9 @@ static int set_url(struct rco_http_client *c, CURLU *url, const char *server_nam
 
     if (!scheme || !host || !port || user || query || fragment ||
         (!rco_streq(scheme, "https") && !rco_streq(scheme, "http")))
-        return rco_error_set(err, RCO_EINVALID,
-                             "server URL must be https://host[:port][/prefix], without user or query");
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "server URL must be https://host[:port][/prefix], without user or query");
     while (n > 0 && path[n - 1] == '/')
         path[--n] = '\0';
     c->plain = rco_streq(scheme, "http");
@@ -256,7 +258,8 @@ struct rco_transport *rco_http_client_transport(struct rco_http_client *c)
     return &c->transport;
 }
 
-/* Replaces a lane: calls not yet given to curl move, the others end on the old one, whose pump frees it. */
+/* Replaces a lane: calls not yet given to curl move, the others end on the old one, whose pump
+ * frees it. */
 static void retire(struct rco_http_client *c, enum rco_http_lane kind, bool new_identity)
 {
     struct lane *old = c->lanes[kind];

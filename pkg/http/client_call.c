@@ -54,7 +54,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *ctx)
     if (call->cancelled)
         return 0;
     note_bytes(call);
-    complete = rco_response_head_line(&call->head, line, n, rco_loop_wall(call->lane->client->loop));
+    complete =
+        rco_response_head_line(&call->head, line, n, rco_loop_wall(call->lane->client->loop));
     if (call->head.bytes > RCO_HTTP_HEADER_MAX) {
         rco_error_set(&call->fault, RCO_ETOOBIG, "%s %s: the answer's headers exceed %d bytes",
                       call->method, call->lane->client->origin, RCO_HTTP_HEADER_MAX);
@@ -80,8 +81,9 @@ static size_t on_data(char *bytes, size_t size, size_t n, void *ctx)
     if (call->max_body > 0) {
         if (rco_buf_add_capped(&call->answer, bytes, n, call->max_body, &err) == 0)
             return n;
-        rco_error_set(&call->fault, RCO_ETOOBIG, "%s %s%.200s: the answer exceeds the cap of %zu bytes",
-                      call->method, call->lane->client->origin, call->path, call->max_body);
+        rco_error_set(&call->fault, RCO_ETOOBIG,
+                      "%s %s%.200s: the answer exceeds the cap of %zu bytes", call->method,
+                      call->lane->client->origin, call->path, call->max_body);
         return CURL_WRITEFUNC_ERROR;
     }
     if (call->handler.data && call->handler.data(call->handler.ctx, bytes, n) != 0) {
@@ -96,8 +98,9 @@ static bool is_read(const struct rco_http_call *call)
     return rco_streq(call->method, "GET") || rco_streq(call->method, "HEAD");
 }
 
-/* Called each time curl is about to put the request on the wire. When a reused connection dies before an
- * answer, curl sends the request again on its own; for a write the server may have acted already (A41). */
+/* Called each time curl is about to put the request on the wire. When a reused connection dies
+ * before an answer, curl sends the request again on its own; for a write the server may have acted
+ * already (A41). */
 static int on_send(void *ctx, char *peer_ip, char *local_ip, int peer_port, int port)
 {
     struct rco_http_call *call = ctx;
@@ -113,8 +116,8 @@ static int on_send(void *ctx, char *peer_ip, char *local_ip, int peer_port, int 
 
 /* --- time ----------------------------------------------------------------------------------- */
 
-/* The connection of a request that got no answer may be dead without the kernel knowing it, and would
- * swallow all later requests: it is shut down, unless it brought something a moment ago. */
+/* The connection of a request that got no answer may be dead without the kernel knowing it, and
+ * would swallow all later requests: it is shut down, unless it brought something a moment ago. */
 static void shut_connection(struct rco_http_call *call)
 {
     struct rco_http_client *client = call->lane->client;
@@ -139,8 +142,8 @@ static void time_out(struct rco_http_call *call, const char *what, int64_t ns)
     char text[RCO_TIME_STR_MAX];
 
     rco_duration_format(ns, text);
-    rco_error_set(&err, RCO_ETIMEOUT, "%s %s%.200s: %s %s", call->method, call->lane->client->origin,
-                  call->path, what, text);
+    rco_error_set(&err, RCO_ETIMEOUT, "%s %s%.200s: %s %s", call->method,
+                  call->lane->client->origin, call->path, what, text);
     shut_connection(call);
     rco_call_finish(call, &err);
 }
@@ -186,18 +189,18 @@ static int check_request(const struct rco_http_request *r, struct rco_error *err
             return rco_error_set(err, RCO_EINVALID, "request method must be upper-case letters");
     }
     if (r->body_len > RCO_HTTP_REQUEST_BODY_MAX)
-        return rco_error_set(err, RCO_ETOOBIG, "request body has %zu bytes, the cap is %d", r->body_len,
-                             RCO_HTTP_REQUEST_BODY_MAX);
+        return rco_error_set(err, RCO_ETOOBIG, "request body has %zu bytes, the cap is %d",
+                             r->body_len, RCO_HTTP_REQUEST_BODY_MAX);
     for (const char *const *h = r->headers; h && *h; h++) {
-        if (strpbrk(*h, "\r\n") || !strchr(*h, ':') || strncasecmp(*h, "User-Agent: curl/", 17) == 0)
+        if (strpbrk(*h, "\r\n") || !strchr(*h, ':') ||
+            strncasecmp(*h, "User-Agent: curl/", 17) == 0)
             return rco_error_set(err, RCO_EINVALID, "request header %zu is not usable",
                                  (size_t)(h - r->headers));
     }
     return 0;
 }
 
-struct rco_http_call *rco_call_new(struct rco_http_client *client,
-                                   const struct rco_http_request *r,
+struct rco_http_call *rco_call_new(struct rco_http_client *client, const struct rco_http_request *r,
                                    const struct rco_http_handler *handler)
 {
     struct rco_http_call *call = rco_calloc(1, sizeof *call);

@@ -27,9 +27,10 @@ static int add_authorization(struct rco_http_call *call, struct rco_error *err)
         return 0;
     for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
         if (*p < ' ' || *p == 0x7f)
-            return rco_error_set(err, RCO_EINVALID,
-                                 "the credentials contain a control character; is there a line end in "
-                                 "the token?");
+            return rco_error_set(
+                err, RCO_EINVALID,
+                "the credentials contain a control character; is there a line end in "
+                "the token?");
     }
     rco_buf_adds(&line, "Authorization: ");
     rco_buf_adds(&line, value);

@@ -10,7 +10,8 @@
 
 #define LANE_COUNT 3
 
-/* Trust and identity; shared by the calls that were set up with it, since curl borrows the texts. */
+/* Trust and identity; shared by the calls that were set up with it, since curl borrows the texts.
+ */
 struct client_tls {
     int refs;
     char *ca, *cert, *key; /* PEM, each may be NULL */
@@ -30,14 +31,15 @@ struct lane {
     enum rco_http_lane kind;
     CURLM *multi;
     struct rco_timer *timer; /* curl's */
-    struct rco_timer *pump;  /* work that must not be done inside a callback of curl or of the caller */
+    struct rco_timer
+        *pump; /* work that must not be done inside a callback of curl or of the caller */
     struct rco_timer *nudge;
     struct lane_conn *conns;
     struct rco_http_call *calls, *last; /* in the order of their start */
     size_t n_calls;
     size_t n_cancelled; /* calls given up from inside curl, to be dropped when it returns */
     bool in_curl;
-    bool kick; /* a transfer has left a shared connection: see kick() */
+    bool kick;  /* a transfer has left a shared connection: see kick() */
     bool http1; /* the server does not speak HTTP/2 */
     int width;  /* connections allowed; 0 = any number */
     bool retired;
@@ -51,8 +53,8 @@ struct rco_http_client {
     struct lane *lanes[LANE_COUNT];
     struct lane *retired;
     struct client_tls *tls;
-    char *origin; /* "https://host:port", for messages */
-    char *url;    /* prefix of every request's URL */
+    char *origin;      /* "https://host:port", for messages */
+    char *url;         /* prefix of every request's URL */
     char *host_header; /* "Host: ..." when the URL names tls_server_name, else NULL */
     struct curl_slist *connect_to;
     char *user_agent, *proxy, *no_proxy;
@@ -77,10 +79,10 @@ struct rco_http_call {
     rco_mono last_byte;
     struct rco_timer *deadline;
     struct rco_timer *silence;
-    uint64_t conn_id; /* of the connection it uses; 0 = not known yet */
-    int sends;        /* how often curl was about to put it on the wire */
-    bool cancelled;   /* by the owner: no callback any more */
-    bool finished;    /* `done` is being called */
+    uint64_t conn_id;       /* of the connection it uses; 0 = not known yet */
+    int sends;              /* how often curl was about to put it on the wire */
+    bool cancelled;         /* by the owner: no callback any more */
+    bool finished;          /* `done` is being called */
     struct rco_error fault; /* why we made curl give up; code RCO_OK = we did not */
     struct rco_response_head head;
     struct rco_buf answer;

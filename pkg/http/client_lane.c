@@ -128,13 +128,14 @@ static int on_socket_change(CURL *easy, curl_socket_t fd, int what, void *ctx, v
     if (!watched)
         watched = watch(lane, fd);
     uv_poll_start(&watched->handle,
-                  (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0),
+                  (what & CURL_POLL_IN ? UV_READABLE : 0) |
+                      (what & CURL_POLL_OUT ? UV_WRITABLE : 0),
                   on_socket);
     return 0;
 }
 
-/* A server without HTTP/2 answers one request a connection at a time: allow more connections. Curl wakes
- * one waiting transfer per completed one, so those that wait are handed in again. */
+/* A server without HTTP/2 answers one request a connection at a time: allow more connections. Curl
+ * wakes one waiting transfer per completed one, so those that wait are handed in again. */
 static void widen(struct lane *lane)
 {
     if (!lane->http1 || lane->width != 1)
@@ -148,9 +149,9 @@ static void widen(struct lane *lane)
     }
 }
 
-/* With two answers under way on one HTTP/2 connection libcurl 7.88 may leave the rest of one in its buffers
- * when the other ends or is taken away, and wait for the socket, where nothing comes any more. Pretending
- * that the socket is readable makes it go on. */
+/* With two answers under way on one HTTP/2 connection libcurl 7.88 may leave the rest of one in its
+ * buffers when the other ends or is taken away, and wait for the socket, where nothing comes any
+ * more. Pretending that the socket is readable makes it go on. */
 static void kick(struct lane *lane)
 {
     curl_socket_t fds[MAX_KICKED];
@@ -163,8 +164,8 @@ static void kick(struct lane *lane)
         act(lane, fds[i], CURL_CSELECT_IN); /* an fd that was closed meanwhile is ignored */
 }
 
-/* The same in case it gets stuck on a path nobody has seen yet: a request then loses a second, not its
- * whole deadline. */
+/* The same in case it gets stuck on a path nobody has seen yet: a request then loses a second, not
+ * its whole deadline. */
 static void on_nudge(void *ctx)
 {
     struct lane *lane = ctx;

@@ -16,8 +16,8 @@ struct rco_reply {
     rco_wall now;
 };
 
-/* Appends status line and headers of R, with the empty line. A content type that could end the line is
- * replaced by application/octet-stream. */
+/* Appends status line and headers of R, with the empty line. A content type that could end the line
+ * is replaced by application/octet-stream. */
 void rco_reply_head(struct rco_buf *out, const struct rco_reply *r);
 
 #endif

@@ -33,13 +33,13 @@ struct rco_request_parser {
     int n_headers, n_hosts, n_lengths;
     bool has_authorization, has_content_type;
     bool has_transfer_encoding;
-    bool in_value;        /* field and value hold a header that is not yet taken */
+    bool in_value; /* field and value hold a header that is not yet taken */
     bool headers_done;
     bool complete;
     bool expect_continue; /* headers are in, the client waits for 100 before it sends the body */
     bool keep_alive;
-    int status;           /* of a refusal, 0 = none */
-    const char *reason;   /* constant text */
+    int status;         /* of a refusal, 0 = none */
+    const char *reason; /* constant text */
 };
 
 static struct rco_request_parser *parser_of(http_parser *http)
@@ -76,8 +76,8 @@ static bool scan_request_line(struct head_scan *scan, char c)
     return true;
 }
 
-/* One byte of the head. In its lenient mode http-parser takes line feeds alone, folded headers, and any
- * four letters for HTTP. */
+/* One byte of the head. In its lenient mode http-parser takes line feeds alone, folded headers, and
+ * any four letters for HTTP. */
 static bool scan_byte(struct head_scan *scan, char c)
 {
     char previous = scan->previous;
@@ -89,7 +89,8 @@ static bool scan_byte(struct head_scan *scan, char c)
         scan->line_len = 0;
         return previous == '\r';
     }
-    if (previous == '\r' || (scan->line_len == 0 && scan->first_line_done && (c == ' ' || c == '\t')))
+    if (previous == '\r' ||
+        (scan->line_len == 0 && scan->first_line_done && (c == ' ' || c == '\t')))
         return false;
     scan->line_len++;
     return scan->first_line_done || scan_request_line(scan, c);

@@ -1,5 +1,6 @@
-/* The grammar of one request after another on a connection, on http-parser, without any I/O. Debian builds
- * that library in its lenient mode, so names, values, target and lengths are checked again here. */
+/* The grammar of one request after another on a connection, on http-parser, without any I/O. Debian
+ * builds that library in its lenient mode, so names, values, target and lengths are checked again
+ * here. */
 #ifndef RCO_HTTP_REQUEST_PARSER_H
 #define RCO_HTTP_REQUEST_PARSER_H
 

@@ -4,7 +4,7 @@
 
 #include "http/transport.h"
 
-#define RCO_WARNING_MAX 1024                /* longer Warning values are cut */
+#define RCO_WARNING_MAX 1024                 /* longer Warning values are cut */
 #define RCO_RETRY_AFTER_MAX_S (24 * 60 * 60) /* longer waits count as this */
 
 struct rco_response_head {
@@ -15,9 +15,10 @@ struct rco_response_head {
     char warning[RCO_WARNING_MAX];
 };
 
-/* Takes one line with its line end. NOW turns a Retry-After date into a wait. Returns 1 when the line ends
- * the final header block, 0 otherwise. Lines after that (trailers) are ignored. A Retry-After that asks
- * for no wait is reported as 1 ms, so that its presence shows. */
-int rco_response_head_line(struct rco_response_head *head, const char *line, size_t n, rco_wall now);
+/* Takes one line with its line end. NOW turns a Retry-After date into a wait. Returns 1 when the
+ * line ends the final header block, 0 otherwise. Lines after that (trailers) are ignored. A
+ * Retry-After that asks for no wait is reported as 1 ms, so that its presence shows. */
+int rco_response_head_line(struct rco_response_head *head, const char *line, size_t n,
+                           rco_wall now);
 
 #endif

@@ -15,7 +15,8 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-#define SERVICE_BUFFER (32 * 1024) /* below 16,400 large bodies over TLS never come to their end */
+#define SERVICE_BUFFER (32 * 1024) /* below 16,400 large bodies over TLS never come to their end   \
+                                    */
 #define FD_LIMIT 2048              /* of lws' own table; it would be sized by ulimit -n otherwise */
 #define LWS_TIMEOUT_S 60           /* handshakes; our own deadline is shorter */
 #define CLOSING_TURNS 4            /* see on_closing_turn */
@@ -67,7 +68,8 @@ static int on_tls_context(SSL_CTX *ctx, struct lws_vhost *vhost)
     return rco_tls_ctx_use(ctx, listener->cert_pem, listener->key_pem, listener->tls_error);
 }
 
-static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n)
+static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                    size_t n)
 {
     struct connection *c;
     struct rco_listener *listener;
@@ -168,8 +170,9 @@ static int probe_bind(const char *address, int port, struct rco_error *err)
     int one = 1, rc = RCO_EIO;
 
     if (n == 0 || port < 0 || port > 65535)
-        return rco_error_set(err, RCO_EINVALID, "cannot listen on %s port %d: not an IP address or port",
-                             address, port);
+        return rco_error_set(err, RCO_EINVALID,
+                             "cannot listen on %s port %d: not an IP address or port", address,
+                             port);
     fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0) {
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
@@ -269,12 +272,14 @@ struct rco_listener *rco_server_listen(struct rco_server *server,
     listener->vhost = make_vhost(listener, address, o->port);
     listener->cert_pem = listener->key_pem = NULL;
     listener->tls_error = NULL;
-    /* Linked even after a failure: lws may look at a vhost's user data until the context is gone. */
+    /* Linked even after a failure: lws may look at a vhost's user data until the context is gone.
+     */
     listener->next = server->listeners;
     server->listeners = listener;
     if (listener->vhost)
         return listener;
-    rco_error_set(err, RCO_EIO, "listen on %s port %d: the address cannot be used", address, o->port);
+    rco_error_set(err, RCO_EIO, "listen on %s port %d: the address cannot be used", address,
+                  o->port);
     return NULL;
 }
 
@@ -320,8 +325,8 @@ static void finish(struct rco_server *server)
         done(ctx);
 }
 
-/* lws closes its socket handles in the turn of the first destroy and its own two in the next; only then
- * may the second destroy come. A handle of ours that closes with them counts the turns. */
+/* lws closes its socket handles in the turn of the first destroy and its own two in the next; only
+ * then may the second destroy come. A handle of ours that closes with them counts the turns. */
 static void on_closing_turn(uv_handle_t *handle)
 {
     struct closing *closing = handle->data;

@@ -9,7 +9,7 @@
 #include <libwebsockets.h>
 #include <openssl/ssl.h>
 
-#define RCO_SERVER_PIPELINE_MAX (64 * 1024)    /* bytes kept that came behind a request under way */
+#define RCO_SERVER_PIPELINE_MAX (64 * 1024) /* bytes kept that came behind a request under way */
 #define RCO_SERVER_DRAIN_MAX (64 * 1024 * 1024) /* bytes read and dropped after a last reply */
 #define RCO_SERVER_LINGER_NS (5 * RCO_NS_PER_S) /* and for how long */
 

@@ -8,7 +8,7 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-static void free_certs(STACK_OF(X509) **certs)
+static void free_certs(STACK_OF(X509) * *certs)
 {
     sk_X509_pop_free(*certs, X509_free);
 }
@@ -55,10 +55,10 @@ static BIO *open_pem(const char *pem, const char *what, struct rco_error *err)
     return BIO_new_mem_buf(pem, (int)n);
 }
 
-STACK_OF(X509) *rco_tls_read_certs(const char *pem, struct rco_error *err)
+STACK_OF(X509) * rco_tls_read_certs(const char *pem, struct rco_error *err)
 {
     rco_cleanup(free_bio) BIO *bio = open_pem(pem, "certificate", err);
-    STACK_OF(X509) *certs;
+    STACK_OF(X509) * certs;
     X509 *cert;
 
     if (!bio)
@@ -184,8 +184,9 @@ bool rco_tls_covers(const char *cert_pem, const char *name)
     if (!certs)
         return false;
     leaf = sk_X509_value(certs, 0);
-    return is_ip(name) ? X509_check_ip_asc(leaf, name, 0) == 1
-                       : X509_check_host(leaf, name, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
+    return is_ip(name)
+               ? X509_check_ip_asc(leaf, name, 0) == 1
+               : X509_check_host(leaf, name, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
 }
 
 bool rco_tls_trusted(const char *cert_pem, const char *bundle_pem, rco_wall now)

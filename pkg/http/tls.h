@@ -1,5 +1,5 @@
-/* X.509 in memory, as PEM texts: making a private CA and serving certificates (EC P-256), checking pairs,
- * reading validity. Pure apart from OpenSSL's random source; times come in as parameters. */
+/* X.509 in memory, as PEM texts: making a private CA and serving certificates (EC P-256), checking
+ * pairs, reading validity. Pure apart from OpenSSL's random source; times come in as parameters. */
 #ifndef RCO_HTTP_TLS_H
 #define RCO_HTTP_TLS_H
 
@@ -30,19 +30,21 @@ RCO_MUST_CHECK int rco_tls_make_serving(const struct rco_tls_serving_options *op
                                         char **ret_cert_pem, char **ret_key_pem,
                                         struct rco_error *err);
 
-/* Whether KEY_PEM belongs to the first certificate of CERT_PEM and a TLS server would start with them:
- * tried in a scratch context. RCO_EINVALID says what is wrong. */
+/* Whether KEY_PEM belongs to the first certificate of CERT_PEM and a TLS server would start with
+ * them: tried in a scratch context. RCO_EINVALID says what is wrong. */
 RCO_MUST_CHECK int rco_tls_check_pair(const char *cert_pem, const char *key_pem,
                                       struct rco_error *err);
 
-/* Number of certificates in a bundle; text between them is allowed, a broken or missing one is not. */
+/* Number of certificates in a bundle; text between them is allowed, a broken or missing one is not.
+ */
 RCO_MUST_CHECK int rco_tls_count(const char *bundle_pem, size_t *ret_n, struct rco_error *err);
 
 /* Validity of the first certificate. Either pointer may be NULL. */
 RCO_MUST_CHECK int rco_tls_validity(const char *cert_pem, rco_wall *ret_not_before,
                                     rco_wall *ret_not_after, struct rco_error *err);
 
-/* Whether the first certificate of CERT_PEM is for NAME (DNS name or IP literal). Unreadable: false. */
+/* Whether the first certificate of CERT_PEM is for NAME (DNS name or IP literal). Unreadable:
+ * false. */
 bool rco_tls_covers(const char *cert_pem, const char *name);
 
 /* Whether a client that trusts BUNDLE_PEM accepts the first certificate of CERT_PEM at NOW. Further

@@ -18,7 +18,7 @@ static void free_cert(X509 **cert)
     X509_free(*cert);
 }
 
-static void free_certs(STACK_OF(X509) **certs)
+static void free_certs(STACK_OF(X509) * *certs)
 {
     sk_X509_pop_free(*certs, X509_free);
 }
@@ -174,9 +174,9 @@ static int add_names(X509 *cert, const char *const *names, struct rco_error *err
             return rco_error_set(err, RCO_ETOOBIG, "more than %d names for one certificate",
                                  RCO_TLS_NAMES_MAX);
         if (!is_ip(names[n]) && !is_dns_name(names[n]))
-            return rco_error_set(err, RCO_EINVALID,
-                                 "certificate name \"%.100s\" is neither a DNS name nor an IP address",
-                                 names[n]);
+            return rco_error_set(
+                err, RCO_EINVALID,
+                "certificate name \"%.100s\" is neither a DNS name nor an IP address", names[n]);
         sk_GENERAL_NAME_push(list, make_name(names[n]));
     }
     if (n == 0)

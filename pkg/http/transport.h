@@ -1,5 +1,5 @@
-/* HTTP client as the Kubernetes client sees it. The libcurl implementation is client.c; the simulation
- * and tests bring their own. A transport never interprets bodies and never retries. */
+/* HTTP client as the Kubernetes client sees it. The libcurl implementation is client.c; the
+ * simulation and tests bring their own. A transport never interprets bodies and never retries. */
 #ifndef RCO_HTTP_TRANSPORT_H
 #define RCO_HTTP_TRANSPORT_H
 
@@ -9,37 +9,39 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Which connections a request may use (design 3.4): requests share one HTTP/2 connection, each watch has
- * an HTTP/1.1 connection of its own, leader election has a third so that nothing can delay it. */
+/* Which connections a request may use (design 3.4): requests share one HTTP/2 connection, each
+ * watch has an HTTP/1.1 connection of its own, leader election has a third so that nothing can
+ * delay it. */
 enum rco_http_lane { RCO_LANE_REQUEST, RCO_LANE_WATCH, RCO_LANE_ELECTION };
 
 struct rco_http_request {
-    const char *method;            /* "GET", "POST", ... */
-    const char *path;              /* absolute path and query, already escaped */
-    const char *const *headers;    /* "Name: value", NULL-terminated; without Authorization, Host */
-    const char *body;              /* copied by start; NULL = none */
+    const char *method;         /* "GET", "POST", ... */
+    const char *path;           /* absolute path and query, already escaped */
+    const char *const *headers; /* "Name: value", NULL-terminated; without Authorization, Host */
+    const char *body;           /* copied by start; NULL = none */
     size_t body_len;
     enum rco_http_lane lane;
-    int64_t deadline_ns;           /* total time; for a watch the absolute bound (A35) */
-    int64_t silence_ns;            /* watch: no byte for so long ends it with RCO_ETIMEOUT; 0 = off */
-    size_t max_body;               /* cap of the answer's body for non-streaming use; 0 = streaming */
+    int64_t deadline_ns; /* total time; for a watch the absolute bound (A35) */
+    int64_t silence_ns;  /* watch: no byte for so long ends it with RCO_ETIMEOUT; 0 = off */
+    size_t max_body;     /* cap of the answer's body for non-streaming use; 0 = streaming */
 };
 
 struct rco_http_response {
-    int status;                    /* HTTP status */
-    int64_t retry_after_ms;        /* of Retry-After in seconds or date form; 0 = absent */
-    const char *warning;           /* first Warning header or NULL; borrowed */
-    rco_wall date;                 /* Date header, 0 = absent */
+    int status;             /* HTTP status */
+    int64_t retry_after_ms; /* of Retry-After in seconds or date form; 0 = absent */
+    const char *warning;    /* first Warning header or NULL; borrowed */
+    rco_wall date;          /* Date header, 0 = absent */
 };
 
-/* Callbacks; any may be NULL but done. After `done` no other comes. None is called from inside start. */
+/* Callbacks; any may be NULL but done. After `done` no other comes. None is called from inside
+ * start. */
 struct rco_http_handler {
     /* Status and headers are known. */
     void (*head)(void *ctx, const struct rco_http_response *response);
     /* Bytes of the body. Return -1 to abort the request (done follows with RCO_ECANCELLED). */
     int (*data)(void *ctx, const char *bytes, size_t n);
-    /* Exactly once. ERR is NULL when an HTTP answer came in full, whatever its status. For requests with
-     * max_body, BODY holds it (NUL-terminated, borrowed). */
+    /* Exactly once. ERR is NULL when an HTTP answer came in full, whatever its status. For requests
+     * with max_body, BODY holds it (NUL-terminated, borrowed). */
     void (*done)(void *ctx, const struct rco_http_response *response, const char *body, size_t n,
                  const struct rco_error *err);
     void *ctx;
@@ -57,7 +59,8 @@ struct rco_transport {
     const struct rco_transport_ops *ops;
 };
 
-/* Starts REQUEST; everything it points to is copied. Never fails at once: faults arrive in `done`. */
+/* Starts REQUEST; everything it points to is copied. Never fails at once: faults arrive in `done`.
+ */
 struct rco_http_call *rco_transport_start(struct rco_transport *t,
                                           const struct rco_http_request *request,
                                           const struct rco_http_handler *handler);

@@ -168,7 +168,8 @@ static void free_signals(struct uv_loop *loop)
 
 static void print_leak(uv_handle_t *handle, void *arg)
 {
-    fprintf(stderr, "handle left in the loop: %s%s\n", uv_handle_type_name(uv_handle_get_type(handle)),
+    fprintf(stderr, "handle left in the loop: %s%s\n",
+            uv_handle_type_name(uv_handle_get_type(handle)),
             uv_is_closing(handle) ? " (closing)" : "");
 }
 

@@ -1,17 +1,18 @@
-/* A loop with virtual time for the simulation and for unit tests: nothing waits, everything that is due
- * happens in an order that depends on the seed and the calls alone. It serves no sockets. */
+/* A loop with virtual time for the simulation and for unit tests: nothing waits, everything that is
+ * due happens in an order that depends on the seed and the calls alone. It serves no sockets. */
 #ifndef RCO_LOOP_LOOP_VIRTUAL_H
 #define RCO_LOOP_LOOP_VIRTUAL_H
 
 #include "loop/loop.h"
 
-/* Steady time starts at 1 s, calendar time at 2026-01-01T00:00:00Z; random bytes follow from SEED. */
+/* Steady time starts at 1 s, calendar time at 2026-01-01T00:00:00Z; random bytes follow from SEED.
+ */
 struct rco_loop *rco_loop_virtual_new(uint64_t seed);
 /* NULL is allowed. Timers not freed are a broken invariant (assert); queued calls are dropped. */
 void rco_loop_virtual_free(struct rco_loop *loop);
 
-/* Runs the oldest deferred call or, when there is none, moves the clock to the first timer and fires it.
- * False when there was nothing to do or the loop was stopped. */
+/* Runs the oldest deferred call or, when there is none, moves the clock to the first timer and
+ * fires it. False when there was nothing to do or the loop was stopped. */
 bool rco_loop_virtual_step(struct rco_loop *loop);
 /* Runs everything that is due up to T; the clock then stands at T, or where it was stopped. */
 void rco_loop_virtual_run_until(struct rco_loop *loop, rco_mono t);

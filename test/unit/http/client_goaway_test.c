@@ -1,4 +1,5 @@
-/* A37: a server that says GOAWAY with every answer. It is forty lines of HTTP/2 on OpenSSL in a thread. */
+/* A37: a server that says GOAWAY with every answer. It is forty lines of HTTP/2 on OpenSSL in a
+ * thread. */
 #include "http/client.h"
 
 #include "support.h"
@@ -11,8 +12,8 @@ enum { DATA = 0, HEADERS = 1, SETTINGS = 4, GOAWAY = 7 };
 enum { END_STREAM = 1, ACK = 1, END_HEADERS = 4 };
 
 enum manner {
-    SAY_GOODBYE,       /* GOAWAY behind the answer, then the connection ends */
-    REFUSE_FIRST,      /* the first stream of each connection is beyond the last one processed */
+    SAY_GOODBYE,  /* GOAWAY behind the answer, then the connection ends */
+    REFUSE_FIRST, /* the first stream of each connection is beyond the last one processed */
 };
 
 struct server {
@@ -23,8 +24,8 @@ struct server {
     volatile int n_connections, n_requests, n_answers;
 };
 
-static int choose_h2(SSL *ssl, const unsigned char **out, unsigned char *out_n, const unsigned char *in,
-                     unsigned n, void *arg)
+static int choose_h2(SSL *ssl, const unsigned char **out, unsigned char *out_n,
+                     const unsigned char *in, unsigned n, void *arg)
 {
     *out = (const unsigned char *)"h2";
     *out_n = 2;
@@ -44,11 +45,18 @@ static bool read_full(SSL *ssl, unsigned char *out, size_t n)
     return true;
 }
 
-static void send_frame(SSL *ssl, int type, int flags, unsigned stream, const char *payload, size_t n)
+static void send_frame(SSL *ssl, int type, int flags, unsigned stream, const char *payload,
+                       size_t n)
 {
-    unsigned char frame[64] = {0, 0, (unsigned char)n, (unsigned char)type, (unsigned char)flags,
-                               (unsigned char)(stream >> 24), (unsigned char)(stream >> 16),
-                               (unsigned char)(stream >> 8), (unsigned char)stream};
+    unsigned char frame[64] = {0,
+                               0,
+                               (unsigned char)n,
+                               (unsigned char)type,
+                               (unsigned char)flags,
+                               (unsigned char)(stream >> 24),
+                               (unsigned char)(stream >> 16),
+                               (unsigned char)(stream >> 8),
+                               (unsigned char)stream};
 
     memcpy(frame + 9, payload, n);
     SSL_write(ssl, frame, (int)(9 + n));
@@ -231,8 +239,8 @@ static void trap_3_3_a37_goaway_after_each_answer_is_no_fault(void **state)
             fail_msg("request %d: %s", i, f->a.err.msg);
         assert_int_equal(f->a.status, 200);
         assert_string_equal(rco_buf_str(&f->a.body), "ok");
-        /* The end of the connection is seen before the next request; in the same instant a write would be
-         * reported as lost, see below. */
+        /* The end of the connection is seen before the next request; in the same instant a write
+         * would be reported as lost, see below. */
         bench_run_for(&f->bench, 20 * MS);
     }
     assert_int_equal(f->server.n_connections, 6);

@@ -1,4 +1,5 @@
-/* The transport against a real HTTP/2 server over TLS (nghttpd), through a relay that can go silent. */
+/* The transport against a real HTTP/2 server over TLS (nghttpd), through a relay that can go
+ * silent. */
 #include "http/client.h"
 
 #include "support.h"
@@ -60,7 +61,8 @@ static void start_server(struct fixture *f)
 
         dup2(null, 1);
         dup2(null, 2);
-        execl(NGHTTPD, NGHTTPD, "-a", "127.0.0.1", "-d", f->dir, "--echo-upload", port, key, cert, NULL);
+        execl(NGHTTPD, NGHTTPD, "-a", "127.0.0.1", "-d", f->dir, "--echo-upload", port, key, cert,
+              NULL);
         _exit(127);
     }
     for (int i = 0; i < 2000 && fd < 0; i++) {
@@ -80,7 +82,8 @@ static void start_client(struct fixture *f, int64_t alive_ns)
 
     f->client = rco_http_client_new(f->bench.loop, &o, &err);
     assert_non_null(f->client);
-    f->a = f->b = (struct outcome){.bench = &f->bench, .transport = rco_http_client_transport(f->client)};
+    f->a = f->b =
+        (struct outcome){.bench = &f->bench, .transport = rco_http_client_transport(f->client)};
 }
 
 static int set_up(void **state)
@@ -198,8 +201,8 @@ static void trap_3_2_watches_do_not_use_the_request_connection(void **state)
     start_client(f, 0);
     get(f, &f->a, "/small", 0);
     outcome_clear(&f->b);
-    outcome_start(&f->b,
-                  &(struct rco_http_request){.method = "GET", .path = "/small", .lane = RCO_LANE_WATCH});
+    outcome_start(&f->b, &(struct rco_http_request){
+                             .method = "GET", .path = "/small", .lane = RCO_LANE_WATCH});
     bench_run(&f->bench);
     /* nghttpd speaks nothing but HTTP/2: a connection for HTTP/1.1 alone is refused by it. */
     assert_int_equal(f->b.err.code, RCO_EUNAVAILABLE);
@@ -293,8 +296,8 @@ static void a_connection_that_just_brought_something_survives_a_time_out(void **
     assert_int_equal(stats_of(f).connections, 1);
 }
 
-/* libcurl forgets bytes of other streams that it had read already when the stream that held them up is
- * taken away. */
+/* libcurl forgets bytes of other streams that it had read already when the stream that held them up
+ * is taken away. */
 static void a_cancelled_stream_leaves_the_others_alone(void **state)
 {
     struct fixture *f = *state;
@@ -406,7 +409,8 @@ int main(void)
     };
 
     if (access(NGHTTPD, X_OK) != 0) {
-        fprintf(stderr, "%s is missing: hack/deps/install.sh test (package nghttp2-server)\n", NGHTTPD);
+        fprintf(stderr, "%s is missing: hack/deps/install.sh test (package nghttp2-server)\n",
+                NGHTTPD);
         return 1;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,8 @@ static void start_client(struct fixture *f, const struct rco_http_client_options
     f->client = rco_http_client_new(f->bench.loop, &o, &err);
     if (!f->client)
         fail_msg("%s", err.msg);
-    f->a = f->b = (struct outcome){.bench = &f->bench, .transport = rco_http_client_transport(f->client)};
+    f->a = f->b =
+        (struct outcome){.bench = &f->bench, .transport = rco_http_client_transport(f->client)};
 }
 
 static int set_up(void **state)
@@ -91,7 +92,8 @@ static void a_get_is_answered(void **state)
     assert_string_equal(rco_buf_str(&f->a.body), "hello");
     assert_int_equal(f->a.n_done, 1);
     assert_int_equal(f->a.n_head, 1);
-    assert_true(rco_str_has_prefix(f->peer.conns[0]->in.data, "GET /api/v1/x?limit=5&l=a%2Fb HTTP/1.1\r\n"));
+    assert_true(rco_str_has_prefix(f->peer.conns[0]->in.data,
+                                   "GET /api/v1/x?limit=5&l=a%2Fb HTTP/1.1\r\n"));
     assert_non_null(strstr(f->peer.conns[0]->in.data, "\r\nAuthorization: Bearer s3cret\r\n"));
 }
 
@@ -119,7 +121,8 @@ static void trap_3_9_the_user_agent_is_ours_and_never_curl(void **state)
 {
     struct fixture *f = *state;
     const char *const headers[] = {"User-Agent: curl/8", NULL};
-    struct rco_http_client_options o = {.base_url = "http://127.0.0.1:1", .user_agent = "curl/7.88.1"};
+    struct rco_http_client_options o = {.base_url = "http://127.0.0.1:1",
+                                        .user_agent = "curl/7.88.1"};
     struct rco_error err = RCO_ERROR_INIT;
 
     assert_null(rco_http_client_new(f->bench.loop, &o, &err));
@@ -128,7 +131,8 @@ static void trap_3_9_the_user_agent_is_ours_and_never_curl(void **state)
     outcome_get(&f->a, "/", 0);
     bench_run(&f->bench);
     assert_non_null(strstr(f->peer.conns[0]->in.data, "\r\nUser-Agent: runtime-cloud/test\r\n"));
-    outcome_start(&f->b, &(struct rco_http_request){.method = "GET", .path = "/", .headers = headers});
+    outcome_start(&f->b,
+                  &(struct rco_http_request){.method = "GET", .path = "/", .headers = headers});
     bench_run(&f->bench);
     assert_int_equal(f->b.err.code, RCO_EINVALID);
 }
@@ -150,7 +154,8 @@ static void a_body_is_copied_and_sent_with_its_length(void **state)
     bench_run(&f->bench);
     assert_int_equal(f->a.err.code, RCO_OK);
     assert_non_null(strstr(f->peer.conns[0]->in.data, "PATCH /x HTTP/1.1"));
-    assert_non_null(strstr(f->peer.conns[0]->in.data, "\r\nContent-Type: application/merge-patch+json\r\n"));
+    assert_non_null(
+        strstr(f->peer.conns[0]->in.data, "\r\nContent-Type: application/merge-patch+json\r\n"));
     assert_non_null(strstr(f->peer.conns[0]->in.data, "\r\nContent-Length: 7\r\n"));
     assert_true(rco_str_has_suffix(f->peer.conns[0]->in.data, "\r\n\r\n{\"a\":1}"));
     assert_null(strcasestr(f->peer.conns[0]->in.data, "expect"));
@@ -164,8 +169,9 @@ static void a_large_body_does_not_wait_for_100_continue(void **state)
 
     memset(body, 'x', n);
     f->peer.on_bytes = answer_hello;
-    outcome_start(&f->a, &(struct rco_http_request){
-                             .method = "POST", .path = "/x", .body = body, .body_len = n, .max_body = 100});
+    outcome_start(
+        &f->a, &(struct rco_http_request){
+                   .method = "POST", .path = "/x", .body = body, .body_len = n, .max_body = 100});
     bench_run(&f->bench);
     free(body);
     assert_int_equal(f->a.err.code, RCO_OK);
@@ -177,7 +183,8 @@ static void a_post_without_body_says_length_zero(void **state)
     struct fixture *f = *state;
 
     f->peer.on_bytes = answer_hello;
-    outcome_start(&f->a, &(struct rco_http_request){.method = "POST", .path = "/x", .max_body = 100});
+    outcome_start(&f->a,
+                  &(struct rco_http_request){.method = "POST", .path = "/x", .max_body = 100});
     bench_run(&f->bench);
     assert_non_null(strstr(f->peer.conns[0]->in.data, "\r\nContent-Length: 0\r\n"));
 }
@@ -192,7 +199,8 @@ static void a_head_request_expects_no_body(void **state)
     struct fixture *f = *state;
 
     f->peer.on_bytes = answer_head_only;
-    outcome_start(&f->a, &(struct rco_http_request){.method = "HEAD", .path = "/x", .max_body = 100});
+    outcome_start(&f->a,
+                  &(struct rco_http_request){.method = "HEAD", .path = "/x", .max_body = 100});
     bench_run(&f->bench);
     assert_int_equal(f->a.err.code, RCO_OK);
     assert_int_equal(f->a.body.len, 0);
@@ -217,8 +225,9 @@ static void redirects_are_answers_like_any_other(void **state)
 
 static void answer_429(struct peer_conn *conn)
 {
-    peer_says(conn, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\n"
-                    "Warning: 299 - \"old\"\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
+    peer_says(conn,
+              "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\n"
+              "Warning: 299 - \"old\"\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
 }
 
 static void a39_an_error_status_is_an_answer_with_its_headers(void **state)
@@ -273,7 +282,8 @@ static void requests_that_could_smuggle_are_refused(void **state)
     check_refused(f, &(struct rco_http_request){.method = "GET", .path = "/a#b"});
     check_refused(f, &(struct rco_http_request){.method = "GET X", .path = "/a"});
     check_refused(f, &(struct rco_http_request){.method = "GET", .path = "/a", .headers = split});
-    check_refused(f, &(struct rco_http_request){.method = "GET", .path = "/a", .headers = no_colon});
+    check_refused(f,
+                  &(struct rco_http_request){.method = "GET", .path = "/a", .headers = no_colon});
     f->token = "Bearer s3cret\nX-Evil: 1";
     check_refused(f, &(struct rco_http_request){.method = "GET", .path = "/a"});
     assert_null(strstr(f->a.err.msg, "s3cret"));
@@ -296,11 +306,13 @@ static void a_body_beyond_the_cap_ends_the_call(void **state)
     struct fixture *f = *state;
 
     f->peer.on_bytes = answer_big;
-    outcome_start(&f->a, &(struct rco_http_request){.method = "GET", .path = "/x", .max_body = 199999});
+    outcome_start(&f->a,
+                  &(struct rco_http_request){.method = "GET", .path = "/x", .max_body = 199999});
     bench_run(&f->bench);
     assert_int_equal(f->a.err.code, RCO_ETOOBIG);
     assert_non_null(strstr(f->a.err.msg, "199999"));
-    outcome_start(&f->b, &(struct rco_http_request){.method = "GET", .path = "/x", .max_body = 200000});
+    outcome_start(&f->b,
+                  &(struct rco_http_request){.method = "GET", .path = "/x", .max_body = 200000});
     bench_run(&f->bench);
     assert_int_equal(f->b.err.code, RCO_OK);
     assert_int_equal(f->b.body.len, 200000);
@@ -506,8 +518,9 @@ static void trap_3_2_lanes_do_not_share_connections(void **state)
         bench_run(&f->bench);
         assert_int_equal(f->b.err.code, RCO_OK);
         outcome_clear(&f->b);
-        outcome_start(&f->b, &(struct rco_http_request){
-                                 .method = "GET", .path = "/x", .lane = RCO_LANE_ELECTION, .max_body = 9});
+        outcome_start(&f->b,
+                      &(struct rco_http_request){
+                          .method = "GET", .path = "/x", .lane = RCO_LANE_ELECTION, .max_body = 9});
         bench_run(&f->bench);
         assert_int_equal(f->b.err.code, RCO_OK);
     }
@@ -557,8 +570,9 @@ static void a41_a_write_is_not_repeated_when_its_connection_dies(void **state)
     f->peer.on_bytes = close_second_request;
     outcome_get(&f->a, "/x", 0);
     bench_run(&f->bench);
-    outcome_start(&f->b, &(struct rco_http_request){
-                             .method = "POST", .path = "/x", .body = "{}", .body_len = 2, .max_body = 100});
+    outcome_start(
+        &f->b, &(struct rco_http_request){
+                   .method = "POST", .path = "/x", .body = "{}", .body_len = 2, .max_body = 100});
     bench_run(&f->bench);
     bench_run_for(&f->bench, 50 * MS);
     assert_int_equal(f->b.err.code, RCO_EUNAVAILABLE);
@@ -573,7 +587,8 @@ static void a41_nor_is_a_delete_without_body(void **state)
     f->peer.on_bytes = close_second_request;
     outcome_get(&f->a, "/x", 0);
     bench_run(&f->bench);
-    outcome_start(&f->b, &(struct rco_http_request){.method = "DELETE", .path = "/x", .max_body = 100});
+    outcome_start(&f->b,
+                  &(struct rco_http_request){.method = "DELETE", .path = "/x", .max_body = 100});
     bench_run(&f->bench);
     bench_run_for(&f->bench, 50 * MS);
     assert_int_equal(f->b.err.code, RCO_EUNAVAILABLE);
@@ -666,8 +681,8 @@ static void an_answer_that_is_not_http_is_a_fault(void **state)
 
 static void unusable_options_are_refused(void **state)
 {
-    static const char *const urls[] = {"", "127.0.0.1:80", "ftp://x/", "https://u:p@x/", "https://x/?q",
-                                       "https://x/#f"};
+    static const char *const urls[] = {
+        "", "127.0.0.1:80", "ftp://x/", "https://u:p@x/", "https://x/?q", "https://x/#f"};
     struct fixture *f = *state;
     struct rco_http_client_options o = {.user_agent = "x"};
     struct rco_error err = RCO_ERROR_INIT;

@@ -18,8 +18,10 @@ static int64_t cap_10(void *ctx, const char *method, const char *path)
 
 static const struct rco_server_handler handler = {.max_body = cap_10};
 
-/* Feeds TEXT in pieces of STEP bytes; returns the status of a refusal, 200 when complete, 0 for more. */
-static int feed(struct rco_request_parser *p, const char *text, size_t n, size_t step, size_t *ret_used)
+/* Feeds TEXT in pieces of STEP bytes; returns the status of a refusal, 200 when complete, 0 for
+ * more. */
+static int feed(struct rco_request_parser *p, const char *text, size_t n, size_t step,
+                size_t *ret_used)
 {
     const char *reason;
 
@@ -125,8 +127,9 @@ static void a_nul_byte_is_refused_wherever_it_stands(void **state)
 
 static void bytes_behind_a_request_are_left_for_the_next(void **state)
 {
-    static const char text[] = "PUT /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
-                               "GET /2?q HTTP/1.1\r\nHost: h\r\nAuthorization: t\r\n\r\n";
+    static const char text[] =
+        "PUT /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
+        "GET /2?q HTTP/1.1\r\nHost: h\r\nAuthorization: t\r\n\r\n";
     struct rco_request_parser *p = rco_request_parser_new(&handler);
     struct rco_server_request r;
     size_t used, more;
@@ -153,8 +156,10 @@ static void bytes_behind_a_request_are_left_for_the_next(void **state)
 
 static void an_expectation_is_reported_once_and_only_with_a_body(void **state)
 {
-    static const char text[] = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
-    static const char none[] = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nExpect: 100-continue\r\n\r\n";
+    static const char text[] =
+        "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+    static const char none[] =
+        "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nExpect: 100-continue\r\n\r\n";
     struct rco_request_parser *p = rco_request_parser_new(&handler);
     size_t used;
 

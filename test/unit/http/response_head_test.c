@@ -36,7 +36,8 @@ static void interim_answers_are_passed_over(void **state)
 {
     struct rco_response_head head = {0};
 
-    assert_int_equal(feed(&head, "HTTP/1.1 100 Continue\r\nRetry-After: 7\r\nWarning: x\r\n\r\n"), 0);
+    assert_int_equal(feed(&head, "HTTP/1.1 100 Continue\r\nRetry-After: 7\r\nWarning: x\r\n\r\n"),
+                     0);
     assert_false(head.complete);
     assert_int_equal(feed(&head, "HTTP/1.1 200 OK\r\n\r\n"), 1);
     assert_int_equal(head.response.status, 200);
@@ -83,7 +84,8 @@ static void a49_the_first_warning_counts_and_is_cut(void **state)
 
     memset(line + strlen(line), 'x', 2500);
     strcat(line, "\"\r\n");
-    feed(&head, "HTTP/1.1 200 OK\r\nwarning:   299 - \"first\"  \r\nWarning: 299 - \"second\"\r\n\r\n");
+    feed(&head,
+         "HTTP/1.1 200 OK\r\nwarning:   299 - \"first\"  \r\nWarning: 299 - \"second\"\r\n\r\n");
     assert_string_equal(head.response.warning, "299 - \"first\"");
     head = (struct rco_response_head){0};
     feed(&head, "HTTP/1.1 200 OK\r\n");

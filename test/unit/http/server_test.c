@@ -192,8 +192,9 @@ static void check_refused(struct fixture *f, const char *text, int status)
 static void a_request_reaches_the_handler_with_its_parts(void **state)
 {
     struct fixture *f = *state;
-    struct script s = {.ctx = "POST /a/b?c=d&e HTTP/1.1\r\nHost: h\r\nAuthorization:  Bearer t \r\n"
-                              "Content-Type: text/x\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"};
+    struct script s = {
+        .ctx = "POST /a/b?c=d&e HTTP/1.1\r\nHost: h\r\nAuthorization:  Bearer t \r\n"
+               "Content-Type: text/x\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"};
 
     play(f, &s, say_and_hear);
     assert_true(s.mark);
@@ -350,8 +351,9 @@ static void check_at_rest(struct fixture *f)
 static void trap_2_3_pipelined_get_and_post_are_answered_in_order(void **state)
 {
     struct fixture *f = *state;
-    struct script s = {.ctx = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"
-                              "POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody"};
+    struct script s = {
+        .ctx = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"
+               "POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody"};
 
     play(f, &s, say_and_hear);
     assert_true(s.mark);
@@ -366,9 +368,10 @@ static void trap_2_3_pipelined_get_and_post_are_answered_in_order(void **state)
 static void trap_2_3_three_posts_in_one_write_are_processed_one_at_a_time(void **state)
 {
     struct fixture *f = *state;
-    struct script s = {.ctx = "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na"
-                              "POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nb"
-                              "POST /3 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nConnection: close\r\n\r\nc"};
+    struct script s = {
+        .ctx = "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na"
+               "POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nb"
+               "POST /3 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nConnection: close\r\n\r\nc"};
 
     f->manner = REPLY_LATER;
     play(f, &s, say_and_hear);
@@ -532,7 +535,8 @@ static void trap_2_8_unclear_lengths_are_refused(void **state)
 {
     struct fixture *f = *state;
 
-    check_refused(f, "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" CLOSE "1\r\na\r\n0\r\n\r\n", 411);
+    check_refused(
+        f, "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" CLOSE "1\r\na\r\n0\r\n\r\n", 411);
     check_refused(f, "POST /x HTTP/1.1\r\nTransfer-Encoding: gzip\r\n" CLOSE, 411);
     check_refused(f, "GET /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" CLOSE "0\r\n\r\n", 411);
     check_refused(f, "POST /x HTTP/1.1\r\n" CLOSE, 411);
@@ -544,8 +548,8 @@ static void trap_2_8_unclear_lengths_are_refused(void **state)
     check_refused(f, "POST /x HTTP/1.1\r\nContent-Length: 5, 5\r\n" CLOSE, 400);
     check_refused(f, "POST /x HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5\r\n" CLOSE, 400);
     check_refused(f, "POST /x HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n" CLOSE, 400);
-    check_refused(f,
-                  "POST /x HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n" CLOSE, 400);
+    check_refused(
+        f, "POST /x HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n" CLOSE, 400);
     check_refused(f, "POST /x HTTP/1.1\r\nContent-Length: 1001\r\n" CLOSE, 413);
 }
 
@@ -580,7 +584,8 @@ static void trap_2_6_oversized_heads_get_an_answer(void **state)
     check_refused(f, rco_buf_str(&many), 431);
     rco_buf_adds(&endless, spaces);
     for (int i = 0; i < 600; i++)
-        rco_buf_adds(&endless, "X:                                                                  y\r\n");
+        rco_buf_adds(&endless,
+                     "X:                                                                  y\r\n");
     check_refused(f, rco_buf_str(&endless), 431);
     play(f, &s, say_and_hear);
     assert_true(rco_str_has_prefix(s.got.data, "HTTP/1.1 200 OK"));
@@ -775,7 +780,8 @@ static void three_at_once(struct script *s)
     nap(30);
     close(c);
     c = dial(s->port);
-    s->mark += says(c, "GET /4 HTTP/1.1\r\nHost: h\r\n\r\n") && hear_answer(c, &s->got, false) ? 10 : 0;
+    s->mark +=
+        says(c, "GET /4 HTTP/1.1\r\nHost: h\r\n\r\n") && hear_answer(c, &s->got, false) ? 10 : 0;
     close(b);
     close(c);
 }
@@ -796,7 +802,8 @@ static void trap_1_6_a_failed_bind_names_address_and_port(void **state)
 {
     struct fixture *f = *state;
     struct rco_server_handler handler = {.max_body = max_body, .request = request, .ctx = f};
-    struct rco_listener_options o = {.address = "127.0.0.1", .port = rco_listener_port(f->listener)};
+    struct rco_listener_options o = {.address = "127.0.0.1",
+                                     .port = rco_listener_port(f->listener)};
     struct rco_error err = RCO_ERROR_INIT;
     char want[64];
 
@@ -873,7 +880,8 @@ static void poll_flag(void *ctx)
         rco_timer_arm(d->timer, 2 * MS);
 }
 
-static void reply_first(void *ctx, struct rco_exchange *exchange, const struct rco_server_request *r)
+static void reply_first(void *ctx, struct rco_exchange *exchange,
+                        const struct rco_server_request *r)
 {
     struct fixture *f = ctx;
 

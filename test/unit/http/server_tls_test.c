@@ -144,8 +144,9 @@ static void trap_2_1_large_bodies_over_tls_come_to_their_end(void **state)
         body[i] = (char)(i * 7);
     f->answer = body;
     f->answer_len = n;
-    outcome_start(&f->a, &(struct rco_http_request){
-                             .method = "PUT", .path = "/x", .body = body, .body_len = n, .max_body = n});
+    outcome_start(&f->a,
+                  &(struct rco_http_request){
+                      .method = "PUT", .path = "/x", .body = body, .body_len = n, .max_body = n});
     bench_run(&f->bench);
     assert_int_equal(f->a.err.code, RCO_OK);
     assert_int_equal(f->body.len, n);
@@ -160,8 +161,9 @@ static void trap_2_1_50_mb_over_tls(void **state)
     size_t n = 50 << 20;
     char *body = rco_calloc(1, n);
 
-    outcome_start(&f->a, &(struct rco_http_request){
-                             .method = "PUT", .path = "/big", .body = body, .body_len = n, .max_body = 99});
+    outcome_start(
+        &f->a, &(struct rco_http_request){
+                   .method = "PUT", .path = "/big", .body = body, .body_len = n, .max_body = 99});
     bench_run(&f->bench);
     free(body);
     assert_int_equal(f->a.err.code, RCO_OK);
@@ -174,8 +176,9 @@ static void trap_2_9_a_413_over_tls_can_be_read(void **state)
     size_t n = 12 << 20;
     char *body = rco_calloc(1, n);
 
-    outcome_start(&f->a, &(struct rco_http_request){
-                             .method = "PUT", .path = "/x", .body = body, .body_len = n, .max_body = 99});
+    outcome_start(&f->a,
+                  &(struct rco_http_request){
+                      .method = "PUT", .path = "/x", .body = body, .body_len = n, .max_body = 99});
     bench_run(&f->bench);
     free(body);
     assert_int_equal(f->a.err.code, RCO_OK);
@@ -237,7 +240,8 @@ static void another_server_name_is_asked_for_and_verified(void **state)
     struct fixture *f = *state;
     struct rco_error err = RCO_ERROR_INIT;
 
-    assert_int_equal(rco_listener_set_certificate(f->listener, f->other.cert, f->other.key, &err), 0);
+    assert_int_equal(rco_listener_set_certificate(f->listener, f->other.cert, f->other.key, &err),
+                     0);
     start_client(f, f->other.ca, NULL);
     outcome_get(&f->a, "/x", 0);
     bench_run(&f->bench);
@@ -259,7 +263,8 @@ static void a54_another_ca_counts_for_the_next_request(void **state)
     outcome_get(&f->a, "/x", 0);
     bench_run(&f->bench);
     assert_int_equal(rco_http_client_set_tls(f->client, "nonsense", NULL, NULL, &err), -1);
-    assert_int_equal(rco_http_client_set_tls(f->client, f->id.ca, f->id.cert, f->other.key, &err), -1);
+    assert_int_equal(rco_http_client_set_tls(f->client, f->id.ca, f->id.cert, f->other.key, &err),
+                     -1);
     assert_int_equal(rco_http_client_set_tls(f->client, f->other.ca, NULL, NULL, &err), 0);
     bench_run_for(&f->bench, 5 * MS);
     rco_http_client_get_stats(f->client, &stats);
@@ -300,8 +305,8 @@ static void trap_3_6_a55_a_new_identity_ends_watches_and_replaces_connections(vo
     outcome_get(&f->a, "/x", 0);
     bench_run(&f->bench);
     f->defer = true;
-    outcome_start(&watch,
-                  &(struct rco_http_request){.method = "GET", .path = "/watch", .lane = RCO_LANE_WATCH});
+    outcome_start(&watch, &(struct rco_http_request){
+                              .method = "GET", .path = "/watch", .lane = RCO_LANE_WATCH});
     while (f->n_waiting == 0)
         bench_run_for(&f->bench, 2 * MS);
     assert_int_equal(rco_http_client_set_tls(f->client, f->id.ca, f->id.cert, f->id.key, &err), 0);
@@ -510,10 +515,8 @@ static void trap_2_7_a_handshake_that_does_not_come_is_cut_off(void **state)
 {
     struct fixture *f = *state;
     struct rco_server_handler handler = {.max_body = max_body, .request = request, .ctx = f};
-    struct rco_listener_options o = {.address = "127.0.0.1",
-                                     .cert_pem = f->id.cert,
-                                     .key_pem = f->id.key,
-                                     .idle_ns = 100 * MS};
+    struct rco_listener_options o = {
+        .address = "127.0.0.1", .cert_pem = f->id.cert, .key_pem = f->id.key, .idle_ns = 100 * MS};
     struct rco_error err = RCO_ERROR_INIT;
     struct rco_listener *hasty = rco_server_listen(f->server, &o, &handler, &err);
     struct script s = {0};

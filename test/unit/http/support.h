@@ -1,5 +1,6 @@
-/* Peers on loopback for the tests of pkg/http: a scripted plain TCP server, a relay that can go silent,
- * and a thread with blocking sockets that plays the client. Everything static: one test program each. */
+/* Peers on loopback for the tests of pkg/http: a scripted plain TCP server, a relay that can go
+ * silent, and a thread with blocking sockets that plays the client. Everything static: one test
+ * program each. */
 #ifndef RCO_TEST_HTTP_SUPPORT_H
 #define RCO_TEST_HTTP_SUPPORT_H
 
@@ -432,6 +433,7 @@ static void relay_connected(uv_connect_t *req, int status)
     free(req);
     if (status != 0)
         return;
+    uv_tcp_nodelay(&pair->far.tcp, 1);
     uv_read_start((uv_stream_t *)&pair->near.tcp, peer_alloc, relay_read);
     uv_read_start((uv_stream_t *)&pair->far.tcp, peer_alloc, relay_read);
 }
@@ -454,6 +456,7 @@ static void relay_accept(uv_stream_t *listener, int status)
     pair->near.tcp.data = &pair->near;
     pair->far.tcp.data = &pair->far;
     uv_accept(listener, (uv_stream_t *)&pair->near.tcp);
+    uv_tcp_nodelay(&pair->near.tcp, 1);
     uv_ip4_addr("127.0.0.1", relay->target, &sa);
     req->data = pair;
     uv_tcp_connect(req, &pair->far.tcp, (struct sockaddr *)&sa, relay_connected);
@@ -501,7 +504,8 @@ static RCO_UNUSED void identity_make(struct identity *id, const char *name)
         .common_name = "test", .names = names, .not_before = CERT_FROM, .not_after = CERT_UNTIL};
     struct rco_error err = RCO_ERROR_INIT;
 
-    assert_int_equal(rco_tls_make_ca("test ca", CERT_FROM, CERT_UNTIL, &id->ca, &id->ca_key, &err), 0);
+    assert_int_equal(rco_tls_make_ca("test ca", CERT_FROM, CERT_UNTIL, &id->ca, &id->ca_key, &err),
+                     0);
     o.ca_cert_pem = id->ca;
     o.ca_key_pem = id->ca_key;
     assert_int_equal(rco_tls_make_serving(&o, &id->cert, &id->key, &err), 0);
@@ -556,8 +560,8 @@ static int outcome_data(void *ctx, const char *bytes, size_t n)
     return o->on_data ? o->on_data(o) : 0;
 }
 
-static void outcome_done(void *ctx, const struct rco_http_response *response, const char *body, size_t n,
-                         const struct rco_error *err)
+static void outcome_done(void *ctx, const struct rco_http_response *response, const char *body,
+                         size_t n, const struct rco_error *err)
 {
     struct outcome *o = ctx;
 

@@ -134,7 +134,8 @@ static void free_both_and_stop(void *ctx)
     rco_loop_defer(f->loop, stop, f);
 }
 
-static void check_a_timer_may_free_itself_and_another_that_is_due(struct fixture *f, runner_fn runner)
+static void check_a_timer_may_free_itself_and_another_that_is_due(struct fixture *f,
+                                                                  runner_fn runner)
 {
     struct mark a = {f, "a"};
 
@@ -158,7 +159,8 @@ static void defer_more(void *ctx)
     strcat(f->log, "2");
 }
 
-static void check_deferred_calls_run_later_in_the_order_of_the_calls(struct fixture *f, runner_fn runner)
+static void check_deferred_calls_run_later_in_the_order_of_the_calls(struct fixture *f,
+                                                                     runner_fn runner)
 {
     struct mark three = {f, "3"};
 
@@ -221,14 +223,14 @@ static void check_jitter_stays_in_its_bounds_and_reaches_both(struct fixture *f,
     assert_true(rco_loop_jitter(f->loop, INT64_MIN, INT64_MAX) != 0);
 }
 
-#define BOTH(NAME)                                                                                \
-    static void uv_##NAME(void **state)                                                           \
-    {                                                                                             \
-        check_##NAME(*state, rco_loop_run);                                                       \
-    }                                                                                             \
-    static void virtual_##NAME(void **state)                                                      \
-    {                                                                                             \
-        check_##NAME(*state, run_virtual);                                                        \
+#define BOTH(NAME)                                                                                 \
+    static void uv_##NAME(void **state)                                                            \
+    {                                                                                              \
+        check_##NAME(*state, rco_loop_run);                                                        \
+    }                                                                                              \
+    static void virtual_##NAME(void **state)                                                       \
+    {                                                                                              \
+        check_##NAME(*state, run_virtual);                                                         \
     }
 BOTH(timers_fire_in_order_of_time)
 BOTH(a_disarmed_timer_does_not_fire)
