@@ -5,12 +5,14 @@
 #include "base/log.h"
 #include "base/str.h"
 
+#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -67,6 +69,7 @@ static int run_verb(size_t verb, struct rco_runner *r)
     /* Nothing of ours may be read by programs of the same user, or end in a core file. */
     struct rlimit none = {0, 0};
     prctl(PR_SET_DUMPABLE, 0);
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC); /* whatever the runtime left open goes no further */
     setrlimit(RLIMIT_CORE, &none);
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
