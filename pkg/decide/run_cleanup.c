@@ -189,7 +189,8 @@ static bool is_ending(const struct rco_run_ctx *c)
 bool rco_run_is_engine_vanished(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return is_resting(c) && !is_ending(c) && vanished(c);
+    return is_resting(c) && !is_ending(c) &&
+           rco_meta_has_finalizer(c->meta, RCO_FINALIZER_RUN) && vanished(c);
 }
 
 /* Absence proves nothing: on its node the engine may still run. */
