@@ -30,10 +30,13 @@ struct rco_server_handler {
     /* Headers are in: returns the cap in bytes for this request's body, or -1 to answer 404 without
      * reading it. A larger Content-Length is answered 413; chunked or length-less POST/PUT 411. */
     int64_t (*max_body)(void *ctx, const char *method, const char *path);
-    /* The request is complete. Answer now or later with rco_exchange_reply, exactly once. */
+    /* The request is complete. Answer now or later with rco_exchange_reply, exactly once. REQUEST
+     * and its texts live until this returns: copy what a later answer needs. */
     void (*request)(void *ctx, struct rco_exchange *exchange,
                     const struct rco_server_request *request);
-    /* The peer went away before the reply; EXCHANGE is dead when this returns. May be NULL. */
+    /* The peer went away before the reply, or reply_ns has passed (it got a 503); EXCHANGE is dead
+     * when this returns and must not be answered. May be NULL: then every exchange must still be
+     * answered, in vain, or it leaks. */
     void (*gone)(void *ctx, struct rco_exchange *exchange);
     void *ctx;
 };
@@ -44,8 +47,10 @@ struct rco_listener_options {
     const char *cert_pem; /* both NULL: plain HTTP */
     const char *key_pem;
     int max_connections; /* further ones wait unaccepted or are closed; 0 = 512 */
-    int64_t idle_ns;     /* no complete request within this: closed; 0 = 15 s */
-    int64_t reply_ns;    /* no reply within this: 503 and closed; 0 = 60 s */
+    /* Closed when no first byte of a request comes within this; 408 when a begun request is not
+     * complete within this; closed when a peer does not take its reply for so long. 0 = 15 s */
+    int64_t idle_ns;
+    int64_t reply_ns; /* no reply within this: 503 and closed; 0 = 60 s */
 };
 
 /* LOOP must be the libuv implementation. NULL and ERR on failure. */
@@ -60,9 +65,12 @@ int rco_listener_port(const struct rco_listener *listener);
  * old one stays in use. */
 RCO_MUST_CHECK int rco_listener_set_certificate(struct rco_listener *listener, const char *cert_pem,
                                                 const char *key_pem, struct rco_error *err);
-/* Stops accepting and lets running exchanges finish. */
+/* Stops accepting (in this turn of the loop, not inside the call), closes idle connections and lets
+ * running exchanges finish; their connections close after the reply. Cannot be undone. */
 void rco_server_drain(struct rco_server *server);
-/* Two-step teardown of libwebsockets; DONE is called when everything is closed. */
+/* Two-step teardown of libwebsockets: closes everything at once (`gone` is called for open
+ * exchanges), a few turns later SERVER with its listeners is freed and DONE is called. May be
+ * called from any callback. */
 void rco_server_close(struct rco_server *server, rco_loop_fn done, void *ctx);
 
 /* Answers with STATUS and BODY (copied). CONTENT_TYPE NULL = application/json. RETRY_AFTER_S 0 =

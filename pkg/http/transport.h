@@ -28,12 +28,16 @@ struct rco_http_request {
 
 struct rco_http_response {
     int status;             /* HTTP status */
-    int64_t retry_after_ms; /* of Retry-After in seconds or date form; 0 = absent */
+    int64_t retry_after_ms; /* of Retry-After in seconds or date form; 0 = absent, "at once" = 1 */
     const char *warning;    /* first Warning header or NULL; borrowed */
     rco_wall date;          /* Date header, 0 = absent */
 };
 
-/* Callbacks; any may be NULL but done. After `done` no other comes. None is called from inside
+/* An error with status 0 in `response` or none at all leaves the outcome of a write unknown (A41),
+ * whatever its code, unless the code is RCO_EINVALID (nothing was sent). Calls may be started and
+ * cancelled inside any callback.
+ *
+ * Callbacks; any may be NULL but done. After `done` no other comes. None is called from inside
  * start. */
 struct rco_http_handler {
     /* Status and headers are known. */
