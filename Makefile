@@ -149,6 +149,32 @@ test-wire-client: $(B)/wire/client_test ## client and runtime against a real kub
 test-wire: $(B)/bin/runtime-cloud-controller ## the controller against a real kube-apiserver and etcd
 	@SAN=$(SAN) test/wire/run.sh
 
+.PHONY: test-chart-template test-chart-schema test-chart-policies test-chart
+test-chart-template: ## the chart without a cluster: lint, golden files
+	@test/chart/template.sh
+test-chart-schema: ## CRD schemas and CEL rules on a real kube-apiserver
+	@test/chart/schema.sh
+test-chart-policies: $(B)/bin/runtime-cloud-controller ## admission policies and roles on a real kube-apiserver
+	@test/chart/policies.sh
+test-chart: test-chart-template test-chart-schema test-chart-policies ## all of the three
+
+.PHONY: test-cli
+test-cli: $(B)/bin/kubectl-runtimecloud ## kubectl-runtimecloud on a real kube-apiserver
+	@test/cli/run.sh
+
+.PHONY: test-runner
+test-runner: $(B)/bin/runtime-cloud-runner ## the runner's verbs with the real Pulumi CLI
+	@test/runner/run.sh
+
+.PHONY: test-asan
+test-asan: ## unit tests with ASan and UBSan
+	@$(MAKE) --no-print-directory SAN=1 test-unit
+
+.PHONY: test
+test: ## every layer; last line "N passed, N failed"
+	@hack/deps/install.sh build test
+	@test/all
+
 .PHONY: check
 check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated files
 	@hack/check-layers
