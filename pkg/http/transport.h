@@ -21,7 +21,8 @@ struct rco_http_request {
     const char *body;           /* copied by start; NULL = none */
     size_t body_len;
     enum rco_http_lane lane;
-    int64_t deadline_ns; /* total time; for a watch the absolute bound (A35) */
+    int64_t deadline_ns; /* total time, waiting included, 0 = 60 s; for a watch the absolute bound
+                          * (A35), 0 = none */
     int64_t silence_ns;  /* watch: no byte for so long ends it with RCO_ETIMEOUT; 0 = off */
     size_t max_body;     /* cap of the answer's body for non-streaming use; 0 = streaming */
 };
@@ -33,8 +34,8 @@ struct rco_http_response {
     rco_wall date;          /* Date header, 0 = absent */
 };
 
-/* An error with status 0 in `response` or none at all leaves the outcome of a write unknown (A41),
- * whatever its code, unless the code is RCO_EINVALID (nothing was sent). Calls may be started and
+/* An error in `done` leaves the outcome of a write unknown (A41), whatever its code and also when a
+ * status is known already; only after RCO_EINVALID nothing was sent. Calls may be started and
  * cancelled inside any callback.
  *
  * Callbacks; any may be NULL but done. After `done` no other comes. None is called from inside
