@@ -1,5 +1,5 @@
-/* Conditions and domain events inside a status that is being decided. All memory comes from the plan's
- * arena; what is unchanged keeps its time, so that an unchanged status writes nothing. */
+/* Conditions and domain events inside a status that is being decided. All memory comes from the
+ * plan's arena; what is unchanged keeps its time, so that an unchanged status writes nothing. */
 #ifndef RCO_DECIDE_CONDITIONS_H
 #define RCO_DECIDE_CONDITIONS_H
 

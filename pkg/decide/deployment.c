@@ -61,11 +61,12 @@ static void tell_ending(struct rco_depspec_ctx *c, const char *reason, const cha
 static void wait_for_run(void *p)
 {
     struct rco_depspec_ctx *c = CTX(p);
-    tell_ending(c, "DeletionWaits",
-                rco_message(c->a,
-                            "deletion waits for run %s; a run that applies goes on to its end, any other "
-                            "is cancelled. What was deployed stays",
-                            unfinished(c)->metadata.name));
+    tell_ending(
+        c, "DeletionWaits",
+        rco_message(c->a,
+                    "deletion waits for run %s; a run that applies goes on to its end, any other "
+                    "is cancelled. What was deployed stays",
+                    unfinished(c)->metadata.name));
 }
 
 static bool is_busy_claim(const struct rco_lease *claim)
@@ -92,15 +93,15 @@ static void wait_for_engine(void *p)
 {
     struct rco_depspec_ctx *c = CTX(p);
     const struct rco_lease *claim = busy_claim(c);
-    tell_ending(c, "DeletionWaits",
-                rco_message(c->a,
-                            "deletion waits until the engine in pod %s has ended (stack %s). When that pod "
-                            "is gone and surely no longer runs: kubectl delete lease %s -n %s",
-                            rco_or(rco_meta_annotation(&claim->metadata,
-                                                       RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
-                            rco_or(rco_meta_annotation(&claim->metadata,
-                                                       RCO_ANNOTATION_CLAIM_STACK), "?"),
-                            claim->metadata.name, claim->metadata.ns));
+    tell_ending(
+        c, "DeletionWaits",
+        rco_message(
+            c->a,
+            "deletion waits until the engine in pod %s has ended (stack %s). When that pod "
+            "is gone and surely no longer runs: kubectl delete lease %s -n %s",
+            rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
+            rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK), "?"),
+            claim->metadata.name, claim->metadata.ns));
 }
 
 static bool holds_claims(const void *p)
@@ -129,11 +130,12 @@ static void release(void *p)
 {
     struct rco_depspec_ctx *c = CTX(p);
     if (c->next.has_applied_version)
-        rco_plan_event(c->plan, RCO_KIND_DEPSPEC, c->meta, "Normal", "Retained",
-                       rco_message(c->a,
-                                   "version %lld stays deployed; its runs stay readable until someone "
-                                   "deletes them",
-                                   (long long)c->next.applied_version));
+        rco_plan_event(
+            c->plan, RCO_KIND_DEPSPEC, c->meta, "Normal", "Retained",
+            rco_message(c->a,
+                        "version %lld stays deployed; its runs stay readable until someone "
+                        "deletes them",
+                        (long long)c->next.applied_version));
     rco_plan_remove_finalizer(c->plan, RCO_KIND_DEPSPEC, c->meta, RCO_FINALIZER_SPECIFICATION);
 }
 
@@ -248,10 +250,11 @@ static void report_foreign(void *p)
     struct rco_depspec_ctx *c = CTX(p);
     const struct rco_outcome *x = run_outcome(c, RCO_OUTCOME_FOREIGN);
     stall(c, "ForeignObject",
-          rco_message(c->a,
-                      "ProvisioningRun %s exists and is not the one this specification would make (%s); "
-                      "delete it, and this goes on within a minute",
-                      x->name, rco_or(x->message, "it differs")));
+          rco_message(
+              c->a,
+              "ProvisioningRun %s exists and is not the one this specification would make (%s); "
+              "delete it, and this goes on within a minute",
+              x->name, rco_or(x->message, "it differs")));
     rco_plan_requeue(c->plan, RETRY_NS);
 }
 
@@ -265,7 +268,8 @@ static void report_refused(void *p)
     struct rco_depspec_ctx *c = CTX(p);
     const struct rco_outcome *x = run_outcome(c, RCO_OUTCOME_REFUSED);
     stall(c, "RunRefused",
-          rco_message(c->a, "ProvisioningRun %s could not be made: %s; it is tried again every minute",
+          rco_message(c->a,
+                      "ProvisioningRun %s could not be made: %s; it is tried again every minute",
                       x->name, rco_str_or_empty(x->message)));
     rco_plan_requeue(c->plan, RETRY_NS);
 }
@@ -321,10 +325,10 @@ static void rest_suspended(void *p)
     if (is_applied(c)) {
         rco_conditions_ready(&c->conditions, "Succeeded", applied_message(c));
     } else {
-        rco_conditions_set(&c->conditions, "Ready", "False", "Suspended",
-                           rco_message(c->a,
-                                       "version %lld is not applied and no run starts while suspended",
-                                       (long long)c->next.version));
+        rco_conditions_set(
+            &c->conditions, "Ready", "False", "Suspended",
+            rco_message(c->a, "version %lld is not applied and no run starts while suspended",
+                        (long long)c->next.version));
         rco_conditions_remove(&c->conditions, "Reconciling");
         rco_conditions_remove(&c->conditions, "Stalled");
     }
@@ -348,7 +352,8 @@ static bool wants_requested_run(const void *p)
     return may_run(CTX(p)) && CTX(p)->run_now;
 }
 
-/* Of a run that ended and is recorded the caches no longer keep what it acted on; its hash is there. */
+/* Of a run that ended and is recorded the caches no longer keep what it acted on; its hash is
+ * there. */
 static bool wants_run_for_config(const void *p)
 {
     const struct rco_depspec_ctx *c = CTX(p);
@@ -435,7 +440,8 @@ static const char *failure_message(const struct rco_depspec_ctx *c)
     return NULL;
 }
 
-/* What was said about the newest run when it ended, as long as it is still the one that is told about. */
+/* What was said about the newest run when it ended, as long as it is still the one that is told
+ * about. */
 static const char *said_before(const struct rco_depspec_ctx *c, const char *reason)
 {
     const struct rco_condition *ready =
@@ -516,7 +522,8 @@ static void report_applied(void *p)
 static const struct rco_row rows[] = {
     {"gone", "the specification is gone", "nothing", is_gone, NULL},
     {"deletion-run", "being deleted, one of its runs has not ended",
-     "wait; runs cancel themselves, one that applies goes on", deletion_waits_for_run, wait_for_run},
+     "wait; runs cancel themselves, one that applies goes on", deletion_waits_for_run,
+     wait_for_run},
     {"deletion-engine", "being deleted, an engine on its stack has not ended", "wait",
      deletion_waits_for_engine, wait_for_engine},
     {"deletion-claims", "being deleted, it holds stack claims", "delete the claims", holds_claims,
@@ -535,8 +542,8 @@ static const struct rco_row rows[] = {
      "Stalled with the reason; no run", is_refused, refuse},
     {"missing", "Tenant, Environment or ConfigMap is missing or not ready",
      "Ready=False(ReferenceMissing...), goes on by itself; no run", is_missing, wait_for_reference},
-    {"suspended", "suspended (itself or its tenant), no run under way", "condition Suspended; no run",
-     is_suspended, rest_suspended},
+    {"suspended", "suspended (itself or its tenant), no run under way",
+     "condition Suspended; no run", is_suspended, rest_suspended},
     {"run-first", "no run of this version", "create run number 1", wants_first_run, create_run},
     {"run-now", "the annotation run-now has a value no run carries", "create the next run",
      wants_requested_run, create_run},
@@ -546,12 +553,13 @@ static const struct rco_row rows[] = {
      "create the next run", wants_resumed_run, create_run},
     {"run-retry", "the time of the next attempt has come", "create the next run", retry_is_due,
      create_run},
-    {"awaiting", "the newest run awaits an approval", "AwaitingDecision; Ready unless waitPolicy Block",
-     awaits_decision, report_awaiting},
+    {"awaiting", "the newest run awaits an approval",
+     "AwaitingDecision; Ready unless waitPolicy Block", awaits_decision, report_awaiting},
     {"running", "a run has not ended", "Reconciling", is_running, report_running},
     {"retry-waits", "the newest run failed and is tried again later",
      "Ready=False, Reconciling(ProgressingWithRetry)", retry_is_waited_for, report_retry},
-    {"failed", "the newest run failed", "Stalled with the failure class", has_failed, report_failed},
+    {"failed", "the newest run failed", "Stalled with the failure class", has_failed,
+     report_failed},
     {"stopped", "the newest run was cancelled or rejected", "Stalled(Cancelled or Rejected)",
      was_stopped, report_stopped},
     {"applied", "the newest run applied this version", "Ready", NULL, report_applied},

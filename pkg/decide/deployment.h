@@ -25,18 +25,19 @@ struct rco_depspec_observed {
     const struct rco_namespace *ns;  /* of the specification */
     const struct rco_tenant *tenant; /* the Tenant named spec.tenantId, or NULL */
     const struct rco_env *env;       /* the Environment named spec.environmentId, or NULL */
-    /* ConfigMaps of the namespace labelled runtimecloud.io/environment=<environmentId>; at least those
-     * that spec.configRefs names, as far as they exist. */
+    /* ConfigMaps of the namespace labelled runtimecloud.io/environment=<environmentId>; at least
+     * those that spec.configRefs names, as far as they exist. */
     const struct rco_configmap *const *configmaps; /* compacted: their values are SHA-256 digests */
     size_t n_configmaps;
-    /* All runs of the namespace whose spec.specificationRef.name is this specification's (of any uid). */
+    /* All runs of the namespace whose spec.specificationRef.name is this specification's (of any
+     * uid). */
     const struct rco_run *const *runs;
     size_t n_runs;
     /* All stack claims (Leases rco-claim-*) whose holderIdentity is this specification's uid. */
     const struct rco_lease *const *claims;
     size_t n_claims;
-    /* Other specifications of the namespace with the same environmentId, to name the one that holds a
-     * stack. May be empty. */
+    /* Other specifications of the namespace with the same environmentId, to name the one that holds
+     * a stack. May be empty. */
     const struct rco_depspec *const *others;
     size_t n_others;
     const struct rco_outcome *outcomes;

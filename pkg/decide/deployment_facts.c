@@ -64,7 +64,8 @@ static void absorb_applied(struct rco_depspec_ctx *c)
         const struct rco_run *run = c->runs[i];
         if (run->status.state != RCO_RUN_STATE_APPLIED ||
             run->status.completed_at < c->next.applied_at ||
-            (c->next.has_applied_run_ref && rco_streq(c->next.applied_run_ref.uid, run->metadata.uid)))
+            (c->next.has_applied_run_ref &&
+             rco_streq(c->next.applied_run_ref.uid, run->metadata.uid)))
             continue;
         if (run->status.completed_at == c->next.applied_at && c->next.has_applied_version &&
             run->spec.specification_version < c->next.applied_version)
@@ -159,7 +160,8 @@ static void handle_requests(struct rco_depspec_ctx *c)
     if (rco_str_empty(asked))
         return;
     asked = rco_message_cut(c->a, asked, 256);
-    if (rco_streq(rco_kv_get(c->next.handled_requests, c->next.n_handled_requests, "run-now"), asked))
+    if (rco_streq(rco_kv_get(c->next.handled_requests, c->next.n_handled_requests, "run-now"),
+                  asked))
         return;
     for (size_t i = 0; i < c->n_runs; i++) {
         if (!rco_streq(rco_meta_annotation(&c->runs[i]->metadata, RCO_ANNOTATION_RUN_NOW), asked))
@@ -176,8 +178,11 @@ static void handle_requests(struct rco_depspec_ctx *c)
 void rco_depspec_ctx_init(struct rco_depspec_ctx *c, const struct rco_depspec_observed *observed,
                           rco_wall now, struct rco_plan *plan)
 {
-    *c = (struct rco_depspec_ctx){.o = observed, .spec = observed->spec, .plan = plan,
-                                  .a = plan->arena, .meta = &observed->spec->metadata};
+    *c = (struct rco_depspec_ctx){.o = observed,
+                                  .spec = observed->spec,
+                                  .plan = plan,
+                                  .a = plan->arena,
+                                  .meta = &observed->spec->metadata};
     c->now = now / RCO_US_PER_S * RCO_US_PER_S; /* as the API keeps times */
     c->next = c->spec->status;
     c->next.specification_id = c->meta->uid;
@@ -246,18 +251,20 @@ void rco_depspec_create_run(struct rco_depspec_ctx *c, int64_t number)
     rco_name_run(c->meta->name, c->meta->uid, c->next.version, "Baseline", number, name);
     const char *const finalizers[] = {RCO_FINALIZER_RUN};
     struct rco_kv labels[] = {
-        {RCO_LABEL_MANAGED_BY, RCO_MANAGED_BY},
-        {RCO_LABEL_ENVIRONMENT, s->environment_id},
-        {RCO_LABEL_PROJECT, s->project_id},
-        {RCO_LABEL_SPECIFICATION, c->meta->name},
+        {RCO_LABEL_MANAGED_BY, RCO_MANAGED_BY}, {RCO_LABEL_ENVIRONMENT, s->environment_id},
+        {RCO_LABEL_PROJECT, s->project_id},     {RCO_LABEL_SPECIFICATION, c->meta->name},
         {RCO_LABEL_TENANT, s->tenant_id},
     };
     struct rco_kv annotations[] = {{RCO_ANNOTATION_RUN_NOW, c->run_now}};
     struct rco_run run = {
-        .metadata = {.name = name, .ns = c->meta->ns,
-                     .labels = labels, .n_labels = RCO_ARRAY_LEN(labels),
-                     .annotations = annotations, .n_annotations = c->run_now ? 1 : 0,
-                     .finalizers = (const char **)finalizers, .n_finalizers = 1},
+        .metadata = {.name = name,
+                     .ns = c->meta->ns,
+                     .labels = labels,
+                     .n_labels = RCO_ARRAY_LEN(labels),
+                     .annotations = annotations,
+                     .n_annotations = c->run_now ? 1 : 0,
+                     .finalizers = (const char **)finalizers,
+                     .n_finalizers = 1},
         .spec = {.tenant_id = s->tenant_id,
                  .project_id = s->project_id,
                  .environment_id = s->environment_id,

@@ -1,5 +1,5 @@
-/* What a DeploymentSpecification's decision knows: facts derived from what was observed, and the status
- * that is being decided. */
+/* What a DeploymentSpecification's decision knows: facts derived from what was observed, and the
+ * status that is being decided. */
 #ifndef RCO_DECIDE_DEPLOYMENT_FACTS_H
 #define RCO_DECIDE_DEPLOYMENT_FACTS_H
 

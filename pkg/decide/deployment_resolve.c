@@ -36,26 +36,29 @@ static bool check_tenant(struct resolver *r)
     const char *tenant = rco_namespace_tenant(r->o->ns, r->o->config);
     const char *ns = r->spec->metadata.ns;
     if (!tenant)
-        return refuse(r, "TenantMissing",
-                      rco_message(r->a,
-                                  "namespace %s has no label %s and this installation has no default "
-                                  "tenant; a cluster admin has to set the label",
-                                  ns, RCO_LABEL_TENANT));
+        return refuse(
+            r, "TenantMissing",
+            rco_message(r->a,
+                        "namespace %s has no label %s and this installation has no default "
+                        "tenant; a cluster admin has to set the label",
+                        ns, RCO_LABEL_TENANT));
     if (!rco_streq(tenant, r->spec->spec.tenant_id))
-        return refuse(r, "TenantMismatch",
-                      rco_message(r->a,
-                                  "spec.tenantId is %s, but namespace %s belongs to tenant %s%s; make "
-                                  "the specification anew with that tenantId, or in a namespace of its "
-                                  "tenant",
-                                  r->spec->spec.tenant_id, ns, tenant,
-                                  rco_namespace_is_unlabelled(r->o->ns) ? " (the default)" : ""));
+        return refuse(
+            r, "TenantMismatch",
+            rco_message(r->a,
+                        "spec.tenantId is %s, but namespace %s belongs to tenant %s%s; make "
+                        "the specification anew with that tenantId, or in a namespace of its "
+                        "tenant",
+                        r->spec->spec.tenant_id, ns, tenant,
+                        rco_namespace_is_unlabelled(r->o->ns) ? " (the default)" : ""));
     /* Who lives on the default tenant needs no Tenant object. */
     if (!r->o->tenant && !rco_namespace_is_unlabelled(r->o->ns))
-        return wait_for(r, "ReferenceMissing",
-                        rco_message(r->a,
-                                    "Tenant %s (the label of namespace %s) does not exist; a platform "
-                                    "engineer has to create it, and this goes on by itself",
-                                    tenant, ns));
+        return wait_for(
+            r, "ReferenceMissing",
+            rco_message(r->a,
+                        "Tenant %s (the label of namespace %s) does not exist; a platform "
+                        "engineer has to create it, and this goes on by itself",
+                        tenant, ns));
     return false;
 }
 
@@ -63,23 +66,26 @@ static bool check_env(struct resolver *r)
 {
     const struct rco_depspec_spec *s = &r->spec->spec;
     if (!r->env)
-        return wait_for(r, "ReferenceMissing",
-                        rco_message(r->a,
-                                    "Environment %s (spec.environmentId) does not exist in namespace "
-                                    "%s; create it and this goes on by itself",
-                                    s->environment_id, r->spec->metadata.ns));
+        return wait_for(
+            r, "ReferenceMissing",
+            rco_message(r->a,
+                        "Environment %s (spec.environmentId) does not exist in namespace "
+                        "%s; create it and this goes on by itself",
+                        s->environment_id, r->spec->metadata.ns));
     if (r->env->metadata.deletion)
-        return wait_for(r, "EnvironmentDeleting",
-                        rco_message(r->a,
-                                    "Environment %s is being deleted and waits for this specification "
-                                    "to be deleted too",
-                                    s->environment_id));
+        return wait_for(
+            r, "EnvironmentDeleting",
+            rco_message(r->a,
+                        "Environment %s is being deleted and waits for this specification "
+                        "to be deleted too",
+                        s->environment_id));
     if (!rco_streq(r->env->spec.project_id, s->project_id))
-        return refuse(r, "ProjectMismatch",
-                      rco_message(r->a,
-                                  "spec.projectId is %s, but Environment %s belongs to project %s; both "
-                                  "are immutable, make the specification anew with the right one",
-                                  s->project_id, s->environment_id, r->env->spec.project_id));
+        return refuse(
+            r, "ProjectMismatch",
+            rco_message(r->a,
+                        "spec.projectId is %s, but Environment %s belongs to project %s; both "
+                        "are immutable, make the specification anew with the right one",
+                        s->project_id, s->environment_id, r->env->spec.project_id));
     const struct rco_condition *ready =
         rco_condition_find(r->env->status.conditions, r->env->status.n_conditions, "Ready");
     bool current = r->env->status.has_observed_generation &&
@@ -99,18 +105,21 @@ static bool check_available(struct resolver *r)
     const struct rco_depspec_spec *s = &r->spec->spec;
     if (s->deletion_policy == RCO_DELETION_POLICY_DESTROY ||
         (r->env && r->env->spec.deletion_policy == RCO_DELETION_POLICY_DESTROY))
-        return refuse(r, "NotAvailable",
-                      "deletionPolicy Destroy is not available in this version; use Retain: what was "
-                      "deployed stays when the specification is deleted, run pulumi destroy by hand "
-                      "where needed");
-    if (s->strategy > RCO_DEPSPEC_STRATEGY_ALL_AT_ONCE || s->strategy == RCO_DEPSPEC_STRATEGY_UNKNOWN ||
-        s->n_targets)
-        return refuse(r, "NotAvailable",
-                      "spec.strategy other than AllAtOnce and spec.targets are not available in this "
-                      "version; leave them out");
+        return refuse(
+            r, "NotAvailable",
+            "deletionPolicy Destroy is not available in this version; use Retain: what was "
+            "deployed stays when the specification is deleted, run pulumi destroy by hand "
+            "where needed");
+    if (s->strategy > RCO_DEPSPEC_STRATEGY_ALL_AT_ONCE ||
+        s->strategy == RCO_DEPSPEC_STRATEGY_UNKNOWN || s->n_targets)
+        return refuse(
+            r, "NotAvailable",
+            "spec.strategy other than AllAtOnce and spec.targets are not available in this "
+            "version; leave them out");
     if (s->guard != RCO_GUARD_UNSET && s->guard != RCO_GUARD_STRICT)
-        return refuse(r, "NotAvailable",
-                      "spec.guard other than Strict is not available in this version; leave it out");
+        return refuse(
+            r, "NotAvailable",
+            "spec.guard other than Strict is not available in this version; leave it out");
     return false;
 }
 
@@ -164,29 +173,31 @@ static bool check_program(struct resolver *r)
     struct rco_resolved_program *p = &r->ret->snapshot.program;
     r->ret->snapshot.has_program = true;
     if (!split_program(r, s->program_ref))
-        return refuse(r, "ProgramInvalid",
-                      rco_message(r->a,
-                                  "spec.programRef is \"%s\"; it must be <repository URL>//<path>, for "
-                                  "example https://git.example.com/team/infra.git//environments/dev",
-                                  rco_str_or_empty(s->program_ref)));
+        return refuse(
+            r, "ProgramInvalid",
+            rco_message(r->a,
+                        "spec.programRef is \"%s\"; it must be <repository URL>//<path>, for "
+                        "example https://git.example.com/team/infra.git//environments/dev",
+                        rco_str_or_empty(s->program_ref)));
     if (!rco_str_has_prefix(p->repository, "https://") &&
         !rco_str_has_prefix(p->repository, "ssh://"))
-        return refuse(r, "ProgramInvalid",
-                      "spec.programRef must begin with https:// or ssh://");
+        return refuse(r, "ProgramInvalid", "spec.programRef must begin with https:// or ssh://");
     if (has_password(p->repository))
         return refuse(r, "ProgramInvalid",
                       "spec.programRef carries credentials; put them into the Secret that the "
                       "Environment's git.credentialsSecretRef names");
     if (leaves_repository(p->path))
-        return refuse(r, "ProgramInvalid",
-                      "the path in spec.programRef leaves the repository; use a path below its root "
-                      "without ..");
+        return refuse(
+            r, "ProgramInvalid",
+            "the path in spec.programRef leaves the repository; use a path below its root "
+            "without ..");
     if (!is_commit(s->program_version))
-        return refuse(r, "ProgramInvalid",
-                      rco_message(r->a,
-                                  "spec.programVersion is \"%s\"; it must be a full commit id of 40 or 64 "
-                                  "lower-case hex digits (git rev-parse HEAD), not a branch or tag",
-                                  rco_str_or_empty(s->program_version)));
+        return refuse(
+            r, "ProgramInvalid",
+            rco_message(r->a,
+                        "spec.programVersion is \"%s\"; it must be a full commit id of 40 or 64 "
+                        "lower-case hex digits (git rev-parse HEAD), not a branch or tag",
+                        rco_str_or_empty(s->program_version)));
     p->commit = s->program_version;
     return false;
 }
@@ -245,27 +256,31 @@ static bool resolve_config(struct resolver *r, const struct rco_depspec_config_r
     const char *env = r->spec->spec.environment_id;
     if (!ref->has_config_map_key_ref)
         return refuse(r, "NotAvailable",
-                      rco_message(r->a, "spec.configRefs: %s has no configMapKeyRef; other sources are "
-                                        "not available in this version", ref->key));
+                      rco_message(r->a,
+                                  "spec.configRefs: %s has no configMapKeyRef; other sources are "
+                                  "not available in this version",
+                                  ref->key));
     const struct rco_configmap *map = find_configmap(r, name);
     const char *label = map ? rco_meta_label(&map->metadata, RCO_LABEL_ENVIRONMENT) : NULL;
     if (!map || !rco_streq(label, env))
-        return wait_for(r, "ReferenceMissing",
-                        rco_message(r->a,
-                                    "ConfigMap %s (spec.configRefs, %s) does not exist in namespace %s, "
-                                    "or has no label %s=%s; create or label it and this goes on by "
-                                    "itself",
-                                    name, ref->key, r->spec->metadata.ns, RCO_LABEL_ENVIRONMENT, env));
+        return wait_for(
+            r, "ReferenceMissing",
+            rco_message(r->a,
+                        "ConfigMap %s (spec.configRefs, %s) does not exist in namespace %s, "
+                        "or has no label %s=%s; create or label it and this goes on by "
+                        "itself",
+                        name, ref->key, r->spec->metadata.ns, RCO_LABEL_ENVIRONMENT, env));
     const char *value = rco_kv_get(map->data, map->n_data, key);
     if (!value)
-        return wait_for(r, "ReferenceMissing",
-                        rco_message(r->a,
-                                    "ConfigMap %s has no key %s (spec.configRefs, %s); add it and this "
-                                    "goes on by itself",
-                                    name, key, ref->key));
+        return wait_for(
+            r, "ReferenceMissing",
+            rco_message(r->a,
+                        "ConfigMap %s has no key %s (spec.configRefs, %s); add it and this "
+                        "goes on by itself",
+                        name, key, ref->key));
     /* What the cache keeps of a value is its SHA-256 already (compact.h). */
-    *out = (struct rco_resolved_config){.key = ref->key, .config_map_name = name,
-                                        .config_map_key = key, .value_hash = value};
+    *out = (struct rco_resolved_config){
+        .key = ref->key, .config_map_name = name, .config_map_key = key, .value_hash = value};
     return false;
 }
 
@@ -307,25 +322,31 @@ static bool resolve_secret(struct resolver *r, const struct rco_depspec_secret_r
     const char *what = ref->key ? ref->key : rco_str_or_empty(ref->env);
     if (!ref->has_secret_key_ref)
         return refuse(r, "NotAvailable",
-                      rco_message(r->a, "spec.secretRefs: %s has no secretKeyRef; other sources are not "
-                                        "available in this version", what));
+                      rco_message(r->a,
+                                  "spec.secretRefs: %s has no secretKeyRef; other sources are not "
+                                  "available in this version",
+                                  what));
     if (rco_str_has_prefix(name, "rco-"))
-        return refuse(r, "SecretNotAllowed",
-                      rco_message(r->a,
-                                  "Secret %s (spec.secretRefs, %s): names that begin with rco- are the "
-                                  "operator's own and can never be referenced",
-                                  name, what));
+        return refuse(
+            r, "SecretNotAllowed",
+            rco_message(r->a,
+                        "Secret %s (spec.secretRefs, %s): names that begin with rco- are the "
+                        "operator's own and can never be referenced",
+                        name, what));
     if (!rco_env_allows_secret(r->env, name))
-        return refuse(r, "SecretNotAllowed",
-                      rco_message(r->a,
-                                  "Secret %s (spec.secretRefs, %s) is not allowed by Environment %s; "
-                                  "%s, or ask who governs it to add the name to allowedSecrets",
-                                  name, what, r->env->metadata.name,
-                                  r->env->spec.allowed_secrets
-                                      ? "use one of its allowedSecrets"
-                                      : rco_message(r->a, "use one whose name begins with %s-",
-                                                    r->env->metadata.name)));
-    *out = (struct rco_resolved_secret){.key = ref->key, .env = ref->env, .secret_name = name,
+        return refuse(
+            r, "SecretNotAllowed",
+            rco_message(r->a,
+                        "Secret %s (spec.secretRefs, %s) is not allowed by Environment %s; "
+                        "%s, or ask who governs it to add the name to allowedSecrets",
+                        name, what, r->env->metadata.name,
+                        r->env->spec.allowed_secrets
+                            ? "use one of its allowedSecrets"
+                            : rco_message(r->a, "use one whose name begins with %s-",
+                                          r->env->metadata.name)));
+    *out = (struct rco_resolved_secret){.key = ref->key,
+                                        .env = ref->env,
+                                        .secret_name = name,
                                         .secret_key = ref->secret_key_ref.key};
     return false;
 }
@@ -432,16 +453,16 @@ static void resolve_runner(struct resolver *r)
 
 /* In this order, so that the first thing named is the first thing to repair. */
 static bool (*const checks[])(struct resolver *) = {
-    check_tenant,  check_available, check_program, check_env,
-    check_repository, check_configs, check_secrets,
+    check_tenant,     check_available, check_program, check_env,
+    check_repository, check_configs,   check_secrets,
 };
 
 void rco_resolve(const struct rco_depspec_observed *observed, struct rco_arena *a,
                  struct rco_resolution *ret)
 {
     *ret = (struct rco_resolution){0};
-    struct resolver r = {.o = observed, .spec = observed->spec, .env = observed->env, .a = a,
-                         .ret = ret};
+    struct resolver r = {
+        .o = observed, .spec = observed->spec, .env = observed->env, .a = a, .ret = ret};
     for (size_t i = 0; i < RCO_ARRAY_LEN(checks); i++)
         if (checks[i](&r))
             return;

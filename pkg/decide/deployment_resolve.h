@@ -11,10 +11,11 @@
 struct rco_resolution {
     const char *problem; /* NULL: resolved. Else the reason, one CamelCase word */
     const char *message; /* what, where, what to do */
-    bool waits;          /* goes on by itself when something appears; else a person must change something */
+    bool waits; /* goes on by itself when something appears; else a person must change something */
     struct rco_resolved snapshot;
-    char inputs[RCO_SHA256_HEX]; /* hash over what the snapshot deploys: program, stack, configuration,
-                                  * Secrets by name, outputs; not over how it is executed */
+    char inputs[RCO_SHA256_HEX]; /* hash over what the snapshot deploys: program, stack,
+                                  * configuration, Secrets by name, outputs; not over how it is
+                                  * executed */
 };
 
 /* All memory comes from A or is borrowed from OBSERVED. */
@@ -24,7 +25,8 @@ void rco_resolve(const struct rco_depspec_observed *observed, struct rco_arena *
 /* The hash `inputs` of a snapshot that a run carries. */
 void rco_resolved_inputs(const struct rco_resolved *snapshot, char out[RCO_SHA256_HEX]);
 
-/* Hash over the fields of a specification that deploy something: the same hash, the same version. */
+/* Hash over the fields of a specification that deploy something: the same hash, the same version.
+ */
 void rco_depspec_version_hash(const struct rco_depspec_spec *spec, char out[RCO_SHA256_HEX]);
 
 /* Whether URL lies below PREFIX, which ends at a whole path segment. */

@@ -10,7 +10,8 @@
 
 #include <stdio.h>
 
-/* Random Secrets have a counter in their name; a namespace in which five are taken needs a person. */
+/* Random Secrets have a counter in their name; a namespace in which five are taken needs a person.
+ */
 #define SECRETS_MAX 5
 #define RETRY_NS (60 * RCO_NS_PER_S)
 
@@ -21,11 +22,11 @@ struct ctx {
     struct rco_plan *plan;
     struct rco_env_status next;
     struct rco_conditions conditions;
-    const char *tenant; /* of the namespace; NULL: none */
+    const char *tenant;     /* of the namespace; NULL: none */
     const char *claim_name; /* NULL: the state is elsewhere */
     char claim_text[RCO_NAME_SIZE];
     char pass_name[RCO_NAME_SIZE], hmac_name[RCO_NAME_SIZE]; /* the next to try */
-    int pass_next, hmac_next; /* its counter */
+    int pass_next, hmac_next;                                /* its counter */
     bool needs_pass;
 };
 
@@ -41,8 +42,8 @@ const char *rco_env_claim_name(const struct rco_env *env, char *out)
 
 static bool has_own_claim(const struct ctx *c)
 {
-    return c->claim_name && !(c->env->spec.has_backend &&
-                              !rco_str_empty(c->env->spec.backend.claim_name));
+    return c->claim_name &&
+           !(c->env->spec.has_backend && !rco_str_empty(c->env->spec.backend.claim_name));
 }
 
 static bool is_production(const struct ctx *c)
@@ -122,10 +123,11 @@ static void block_deletion(void *p)
     const struct rco_run *run = unfinished_run(c);
     const char *message =
         c->o->n_specs
-            ? rco_message(c->plan->arena,
-                          "deletion waits: %zu DeploymentSpecification(s) name this Environment, the "
-                          "first is %s; delete them, and what they deployed stays",
-                          c->o->n_specs, c->o->specs[0]->metadata.name)
+            ? rco_message(
+                  c->plan->arena,
+                  "deletion waits: %zu DeploymentSpecification(s) name this Environment, the "
+                  "first is %s; delete them, and what they deployed stays",
+                  c->o->n_specs, c->o->specs[0]->metadata.name)
             : rco_message(c->plan->arena, "deletion waits: run %s has not finished (state %s)",
                           run->metadata.name, rco_run_state_name(run->status.state));
     rco_conditions_set(&c->conditions, "Ready", "False", "InUse", message);
@@ -143,15 +145,15 @@ static void release(void *p)
 {
     struct ctx *c = p;
     if (c->env->status.has_state_claim)
-        rco_plan_event(c->plan, RCO_KIND_ENV, c->meta, "Normal", "StateRetained",
-                       rco_message(c->plan->arena,
-                                   "the state stays on PersistentVolumeClaim %s%s%s; an Environment of "
-                                   "the same name takes them over only when backend.claimName and "
-                                   "backend.passphraseSecretRef name them",
-                                   c->env->status.state_claim.name,
-                                   c->env->status.has_passphrase ? " with its passphrase in Secret "
-                                                                 : "",
-                                   rco_str_or_empty(c->env->status.passphrase.name)));
+        rco_plan_event(
+            c->plan, RCO_KIND_ENV, c->meta, "Normal", "StateRetained",
+            rco_message(c->plan->arena,
+                        "the state stays on PersistentVolumeClaim %s%s%s; an Environment of "
+                        "the same name takes them over only when backend.claimName and "
+                        "backend.passphraseSecretRef name them",
+                        c->env->status.state_claim.name,
+                        c->env->status.has_passphrase ? " with its passphrase in Secret " : "",
+                        rco_str_or_empty(c->env->status.passphrase.name)));
     rco_plan_remove_finalizer(c->plan, RCO_KIND_ENV, c->meta, RCO_FINALIZER_ENVIRONMENT);
 }
 
@@ -233,7 +235,8 @@ static void refuse_without_passphrase(void *p)
     struct ctx *c = p;
     stall(c, "PassphraseMissing",
           "spec.backend.passphraseSecretRef is missing: class production never gets a generated "
-          "passphrase; name a Secret of yours with the key passphrase, or set backend.secretsProvider "
+          "passphrase; name a Secret of yours with the key passphrase, or set "
+          "backend.secretsProvider "
           "to a key management service");
 }
 
@@ -247,7 +250,8 @@ static void refuse_file_url(void *p)
 {
     struct ctx *c = p;
     stall(c, "BackendInvalid",
-          "spec.backend.url is a file: URL, which would be lost with the runner's pod; leave url out to "
+          "spec.backend.url is a file: URL, which would be lost with the runner's pod; leave url "
+          "out to "
           "keep the state on a PersistentVolumeClaim");
 }
 
@@ -272,7 +276,8 @@ static void refuse_duration(void *p)
 {
     struct ctx *c = p;
     stall(c, "DurationInvalid",
-          "spec.runner.timeout must be between 1m and 24h, spec.runner.terminationGracePeriod between "
+          "spec.runner.timeout must be between 1m and 24h, spec.runner.terminationGracePeriod "
+          "between "
           "3m and 2h, written like 1h30m");
 }
 
@@ -292,8 +297,8 @@ static bool made(const struct ctx *c, enum rco_kind kind, const char *name, cons
     return true;
 }
 
-/* Fills NAME with the Secret that was made and not yet recorded, else with the one after the last that
- * was found taken; returns its counter. */
+/* Fills NAME with the Secret that was made and not yet recorded, else with the one after the last
+ * that was found taken; returns its counter. */
 static int next_secret(const struct ctx *c, void (*name_of)(const char *, int, char *), char *name)
 {
     int next = 1;
@@ -382,11 +387,12 @@ static bool claim_is_missing(const void *p)
 static void wait_for_claim(void *p)
 {
     struct ctx *c = p;
-    wait_for(c, "ReferenceMissing",
-             rco_message(c->plan->arena,
-                         "PersistentVolumeClaim %s (spec.backend.claimName) does not exist in namespace "
-                         "%s; create it and this goes on by itself",
-                         c->claim_name, c->meta->ns));
+    wait_for(
+        c, "ReferenceMissing",
+        rco_message(c->plan->arena,
+                    "PersistentVolumeClaim %s (spec.backend.claimName) does not exist in namespace "
+                    "%s; create it and this goes on by itself",
+                    c->claim_name, c->meta->ns));
 }
 
 static bool state_is_lost(const void *p)
@@ -411,13 +417,14 @@ static const char *what_happened(const struct ctx *c)
 static void report_lost(void *p)
 {
     struct ctx *c = p;
-    stall(c, "StateLost",
-          rco_message(c->plan->arena,
-                      "PersistentVolumeClaim %s with the state of this Environment %s; no new one is "
-                      "made, since programs would deploy everything a second time. Restore the state "
-                      "onto a claim, then set spec.backend.claimName to it and "
-                      "spec.backend.passphraseSecretRef to the Secret with its passphrase",
-                      c->claim_name, what_happened(c)));
+    stall(
+        c, "StateLost",
+        rco_message(c->plan->arena,
+                    "PersistentVolumeClaim %s with the state of this Environment %s; no new one is "
+                    "made, since programs would deploy everything a second time. Restore the state "
+                    "onto a claim, then set spec.backend.claimName to it and "
+                    "spec.backend.passphraseSecretRef to the Secret with its passphrase",
+                    c->claim_name, what_happened(c)));
 }
 
 static bool state_is_found(const void *p)
@@ -434,12 +441,13 @@ static void report_found(void *p)
 {
     struct ctx *c = p;
     stall(c, "StateFound",
-          rco_message(c->plan->arena,
-                      "PersistentVolumeClaim %s already exists and was not made for this Environment "
-                      "(an earlier one of this name?). To go on with its state set "
-                      "spec.backend.claimName to %s and spec.backend.passphraseSecretRef to the Secret "
-                      "with its passphrase; to begin without state delete the claim",
-                      c->claim_name, c->claim_name));
+          rco_message(
+              c->plan->arena,
+              "PersistentVolumeClaim %s already exists and was not made for this Environment "
+              "(an earlier one of this name?). To go on with its state set "
+              "spec.backend.claimName to %s and spec.backend.passphraseSecretRef to the Secret "
+              "with its passphrase; to begin without state delete the claim",
+              c->claim_name, c->claim_name));
 }
 
 static bool secrets_are_exhausted(const void *p)
@@ -517,7 +525,8 @@ static void make(void *p)
         rco_env_create_secret(c->plan, c->env, c->pass_name, "passphrase", c->o->random, half);
     if (!c->env->status.has_hmac_key)
         rco_env_create_secret(c->plan, c->env, c->hmac_name, "key", c->o->random + half, half);
-    /* A claim that exists but has not reached the cache yet wakes nobody when it was there before. */
+    /* A claim that exists but has not reached the cache yet wakes nobody when it was there before.
+     */
     rco_plan_requeue(c->plan, 2 * RCO_NS_PER_S);
 }
 
@@ -548,8 +557,9 @@ static const struct rco_row rows[] = {
      refuse_file_url},
     {"production-without-url", "production (or unknown class) without backend.url",
      "Stalled(BackendMissing)", is_production_without_url, refuse_without_url},
-    {"production-without-passphrase", "production (or unknown class) without a passphrase of its own",
-     "Stalled(PassphraseMissing)", is_production_without_passphrase, refuse_without_passphrase},
+    {"production-without-passphrase",
+     "production (or unknown class) without a passphrase of its own", "Stalled(PassphraseMissing)",
+     is_production_without_passphrase, refuse_without_passphrase},
     {"duration-invalid", "runner.timeout or terminationGracePeriod cannot be used",
      "Stalled(DurationInvalid)", has_bad_duration, refuse_duration},
     {"record", "a claim or Secret was made, or a claim named by a person appeared",
@@ -580,8 +590,7 @@ void rco_env_decide(const void *snapshot, rco_wall now, struct rco_plan *plan)
         c.meta = &c.env->metadata;
         c.next = c.env->status;
         c.conditions = rco_conditions_begin(plan->arena, c.next.conditions, c.next.n_conditions,
-                                            c.meta->generation,
-                                            now / RCO_US_PER_S * RCO_US_PER_S);
+                                            c.meta->generation, now / RCO_US_PER_S * RCO_US_PER_S);
         c.tenant = rco_namespace_tenant(o->ns, o->config);
         c.claim_name = rco_env_claim_name(c.env, c.claim_text);
         c.needs_pass = rco_streq(rco_or(b->secrets_provider, "passphrase"), "passphrase") &&

@@ -22,16 +22,18 @@ struct rco_tenant;
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
 struct rco_env_observed {
-    const struct rco_env *env;      /* NULL: it is gone */
-    const struct rco_namespace *ns; /* of the Environment */
+    const struct rco_env *env;       /* NULL: it is gone */
+    const struct rco_namespace *ns;  /* of the Environment */
     const struct rco_tenant *tenant; /* the Tenant named by the namespace's tenant, or NULL */
-    /* The claim by the name rco_env_claim_name gives: spec.backend.claimName, else rco-state-<environment>.
-     * NULL: not there. (The informer must not be limited to our own labels: people name theirs.) */
+    /* The claim by the name rco_env_claim_name gives: spec.backend.claimName, else
+     * rco-state-<environment>. NULL: not there. (The informer must not be limited to our own
+     * labels: people name theirs.) */
     const struct rco_pvc *claim;
     /* Specifications of the namespace whose environmentId is this one. */
     const struct rco_depspec *const *specs;
     size_t n_specs;
-    /* Runs of the namespace whose environmentId is this one, unfinished ones (finished may be left in). */
+    /* Runs of the namespace whose environmentId is this one, unfinished ones (finished may be left
+     * in). */
     const struct rco_run *const *runs;
     size_t n_runs;
     const struct rco_outcome *outcomes; /* of creates of this key since the last observe */

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/sha256.h"
 #include "decide/common.h"
-#include "json/writer.h"
 #include "plan/plan.h"
+#include "json/writer.h"
 
 #include <string.h>
 

@@ -26,8 +26,8 @@ static void answer_gone(void *p)
         rco_run_refuse(c, c->o->mailbox.receipts[i].exchange, 410, "the run is gone");
 }
 
-/* Restored from a backup: another uid than the recorded one, or never begun and made by a specification
- * that is not there. It stays readable, and nothing runs again by itself. */
+/* Restored from a backup: another uid than the recorded one, or never begun and made by a
+ * specification that is not there. It stays readable, and nothing runs again by itself. */
 static bool is_restored(const struct rco_run_ctx *c)
 {
     const char *id = c->run->status.provisioning_run_id;
@@ -59,9 +59,10 @@ static void mark_restored(void *p)
         rco_run_refuse(c, c->start->exchange, 409, "the run was restored from a backup");
     if (rco_run_is_final(c->run))
         return;
-    rco_run_stall(c, "Restored",
-                  "this run was restored from a backup, so nothing runs for it; delete it when it is no "
-                  "longer needed");
+    rco_run_stall(
+        c, "Restored",
+        "this run was restored from a backup, so nothing runs for it; delete it when it is no "
+        "longer needed");
 }
 
 /* ---- Pending ---- */
@@ -182,11 +183,11 @@ static bool needs_approval(const void *p)
 static void await_approval(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    const char *message =
-        rco_message(c->a,
-                    "production: %s. Approvals are not available in this version, so it is never applied; "
-                    "it ends when a newer version replaces it, or by spec.cancel",
-                    rco_run_counts(c));
+    const char *message = rco_message(
+        c->a,
+        "production: %s. Approvals are not available in this version, so it is never applied; "
+        "it ends when a newer version replaces it, or by spec.cancel",
+        rco_run_counts(c));
     c->next.state = RCO_RUN_STATE_AWAITING_APPROVAL;
     c->next.reason = "ApprovalUnavailable";
     rco_conditions_ready(&c->conditions, "AwaitingDecision", message);
@@ -221,8 +222,12 @@ static void end_without_changes(void *p)
     const struct rco_plan_receipt *plan = &c->run->status.plan_receipt;
     c->next.apply_receipt = (struct rco_apply_receipt){
         .result = RCO_APPLY_RESULT_NO_CHANGES,
-        .has_adds = true, .has_changes = true, .has_deletes = true, .has_replaces = true,
-        .sames = plan->sames, .has_sames = true,
+        .has_adds = true,
+        .has_changes = true,
+        .has_deletes = true,
+        .has_replaces = true,
+        .sames = plan->sames,
+        .has_sames = true,
         .engine_version = plan->engine_version,
         .state_digest = plan->base_state_digest,
     };
@@ -248,20 +253,22 @@ static const struct rco_row rows[] = {
     {"gone", "the run is gone", "410 to whoever waits", is_gone, answer_gone},
     {"restored-leaving", "restored from a backup, being deleted", "finalizer removed",
      is_restored_leaving, let_restored_go},
-    {"restored", "restored from a backup (recorded uid is another, or its specification is not there)",
+    {"restored",
+     "restored from a backup (recorded uid is another, or its specification is not there)",
      "inert; Stalled(Restored) unless finished", is_inert, mark_restored},
     {"new", "no state yet", "Pending", is_new, begin},
 
     {"job-foreign", "something else stands under the name of our Job or anchor",
      "Stalled(ForeignObject), again in a minute", ROW(job_foreign)},
-    {"job-refused", "the API server refused Job or anchor", "Failed(Config, or Capacity for a quota)",
-     ROW(job_refused)},
+    {"job-refused", "the API server refused Job or anchor",
+     "Failed(Config, or Capacity for a quota)", ROW(job_refused)},
 
     {"receipt-again", "a receipt that is recorded comes again", "200", ROW(receipt_again)},
     {"receipt-late", "a receipt that is not awaited, or of a pod that never started", "409",
      ROW(receipt_late)},
     {"receipt-early", "the status of its pod is not seen yet", "503", ROW(receipt_early)},
-    {"receipt-invalid", "the awaited receipt cannot be used: not JSON, other run, other commit, no plan",
+    {"receipt-invalid",
+     "the awaited receipt cannot be used: not JSON, other run, other commit, no plan",
      "Failed(Internal, ReceiptInvalid), then 422", ROW(receipt_invalid)},
     {"receipt-failed", "the awaited receipt says that it failed", "Failed(class), then 200",
      ROW(receipt_failed)},
@@ -271,7 +278,8 @@ static const struct rco_row rows[] = {
      ROW(receipt_applied)},
 
     {"cancelled",
-     "Pending, Planning or Planned, and cancelled, deleted, suspended, replaced, or the specification goes",
+     "Pending, Planning or Planned, and cancelled, deleted, suspended, replaced, or the "
+     "specification goes",
      "Cancelled(reason)", is_stopped_early, cancel},
     {"rejected", "AwaitingApproval, and one of the same", "Rejected(reason)", is_stopped_awaiting,
      reject},
@@ -280,7 +288,8 @@ static const struct rco_row rows[] = {
     {"no-changes-applied", "Applying without changes", "Applied(NoChanges), no Job",
      is_applying_nothing, end_without_changes},
 
-    {"job-create", "Planning or Applying, Job or anchor is missing", "create them", ROW(job_create)},
+    {"job-create", "Planning or Applying, Job or anchor is missing", "create them",
+     ROW(job_create)},
     {"job-record", "our Job was made", "its uid and the anchor's into the status", ROW(job_record)},
 
     {"start-again", "the pod that was allowed to start asks again", "200", ROW(start_again)},
@@ -291,8 +300,8 @@ static const struct rco_row rows[] = {
      ROW(start_second_pod)},
     {"start-invalid", "no start request, other run, other commit, no project", "409",
      ROW(start_invalid)},
-    {"start-stale", "an apply that would not act on what was planned", "Failed(PlanStale), then 409",
-     ROW(start_stale)},
+    {"start-stale", "an apply that would not act on what was planned",
+     "Failed(PlanStale), then 409", ROW(start_stale)},
     {"start-granted", "the claim names this pod as its engine", "status.engine, then 200",
      ROW(start_granted)},
     {"start-claimed", "the stack belongs to another specification",
@@ -300,7 +309,8 @@ static const struct rco_row rows[] = {
     {"start-busy", "the claim names another engine", "reason StackBusy, then 503", ROW(start_busy)},
     {"start-take", "the claim is free", "compare-and-swap of the claim", ROW(start_take)},
 
-    {"job-vanished", "the recorded Job (or started pod) is gone", "Failed(Lost)", ROW(job_vanished)},
+    {"job-vanished", "the recorded Job (or started pod) is gone", "Failed(Lost)",
+     ROW(job_vanished)},
     {"pod-ended", "everything in the pod has ended, without a receipt",
      "Failed(class from termination messages, else Lost)", ROW(pod_ended)},
     {"pod-image", "the image cannot be had", "Failed(Config, ImagePull)", ROW(pod_image)},
@@ -315,18 +325,18 @@ static const struct rco_row rows[] = {
      ROW(overtime)},
     {"running", "Planning or Applying", "wait", ROW(running)},
 
-    {"engine-ended", "an engine of this run has ended", "clear the claim, release the pod, delete the Job",
-     ROW(engine_ended)},
-    {"engine-vanished", "the claim names a pod that is gone", "Stalled(EngineUnknown), the claim stays",
-     ROW(engine_vanished)},
+    {"engine-ended", "an engine of this run has ended",
+     "clear the claim, release the pod, delete the Job", ROW(engine_ended)},
+    {"engine-vanished", "the claim names a pod that is gone",
+     "Stalled(EngineUnknown), the claim stays", ROW(engine_vanished)},
     {"job-stop", "ended or planned, and a pod goes on that has to stop", "delete the Job",
      ROW(job_stop)},
     {"engine-waits", "an engine of this run has not ended", "wait", ROW(engine_waits)},
 
     {"no-changes", "Planned without changes of resources or outputs", "Applying(NoChanges)",
      has_no_changes, skip_apply},
-    {"await-approval", "Planned, production", "AwaitingApproval(ApprovalUnavailable)", needs_approval,
-     await_approval},
+    {"await-approval", "Planned, production", "AwaitingApproval(ApprovalUnavailable)",
+     needs_approval, await_approval},
     {"busy", "Pending or Planned, another run has the stack or its volume",
      "wait with reason StackBusy or VolumeBusy", is_blocked, wait_in_line},
     {"plan", "Pending", "Planning", is_pending, start_planning},

@@ -1,4 +1,5 @@
-/* Decision for one ProvisioningRun: the whole way from Pending to a final state (design 1.4, 3.5, 3.6). */
+/* Decision for one ProvisioningRun: the whole way from Pending to a final state
+ * (design 1.4, 3.5, 3.6). */
 #ifndef RCO_DECIDE_RUN_H
 #define RCO_DECIDE_RUN_H
 
@@ -29,8 +30,9 @@ struct rco_mailbox_start {
     uint64_t exchange; /* never 0 */
     enum rco_phase phase;
     const char *pod_name, *pod_uid;
-    const struct rco_runner_start *request; /* decoded body; NULL: the body was not a start request */
-    const char *error;                       /* why it could not be decoded, when NULL */
+    const struct rco_runner_start
+        *request;      /* decoded body; NULL: the body was not a start request */
+    const char *error; /* why it could not be decoded, when NULL */
 };
 
 struct rco_mailbox_receipt {
@@ -38,7 +40,7 @@ struct rco_mailbox_receipt {
     enum rco_phase phase;
     const char *pod_name, *pod_uid;
     const struct rco_runner_receipt *receipt; /* decoded body; NULL: not a receipt */
-    const char *error;                 /* why it could not be decoded, when NULL */
+    const char *error;                        /* why it could not be decoded, when NULL */
 };
 
 /* What the gateway received for this run and nobody has answered yet. */
@@ -52,11 +54,13 @@ struct rco_mailbox_facts {
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
 struct rco_run_observed {
-    /* NULL: it is gone. Then jobs, pods, anchor and engine_claims are what still carries its name: label
-     * runtimecloud.io/run of the key's namespace, annotation engine-run "ns/name"; all else is unset. */
+    /* NULL: it is gone. Then jobs, pods, anchor and engine_claims are what still carries its name:
+     * label runtimecloud.io/run of the key's namespace, annotation engine-run "ns/name"; all else
+     * is unset. */
     const struct rco_run *run;
-    const struct rco_depspec *spec;  /* named spec.specificationRef.name; may have another uid; or NULL */
-    const struct rco_env *env;       /* named spec.environmentId, or NULL */
+    const struct rco_depspec
+        *spec;                 /* named spec.specificationRef.name; may have another uid; or NULL */
+    const struct rco_env *env; /* named spec.environmentId, or NULL */
     const struct rco_job *const *jobs; /* labelled run-uid = this run's uid */
     size_t n_jobs;
     const struct rco_pod *const *pods; /* labelled run-uid = this run's uid */
@@ -69,13 +73,14 @@ struct rco_run_observed {
     /* Every claim (rco-claim-*) whose engine-run-uid annotation is this run's uid. */
     const struct rco_lease *const *engine_claims;
     size_t n_engine_claims;
-    /* Other runs of the same namespace that have not finished, or have an engine recorded whose pod is
-     * not yet released: all with the same environmentId (serialised claims), which includes all of the
-     * same specification. */
+    /* Other runs of the same namespace that have not finished, or have an engine recorded whose pod
+     * is not yet released: all with the same environmentId (serialised claims), which includes all
+     * of the same specification. */
     const struct rco_run *const *others;
     size_t n_others;
-    /* Pods with our engine finalizer of those other runs (label run-uid), so that "has an engine" can be
-     * told: all pods of the namespace labelled environment = this one's, except those of PODS. */
+    /* Pods with our engine finalizer of those other runs (label run-uid), so that "has an engine"
+     * can be told: all pods of the namespace labelled environment = this one's, except those of
+     * PODS. */
     const struct rco_pod *const *other_pods;
     size_t n_other_pods;
     /* Names of nodes that are fenced (taint node.kubernetes.io/out-of-service). May be empty. */
@@ -90,8 +95,9 @@ struct rco_run_observed {
 /* SNAPSHOT is a struct rco_run_observed; fills PLAN. */
 void rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
-/* Name of the stack claim of RUN into OUT of RCO_NAME_SIZE bytes (api/names.h). PROJECT is the name in Pulumi.yaml: of a waiting
- * start request, else status.engine.project; NULL: not known yet, returns false. */
+/* Name of the stack claim of RUN into OUT of RCO_NAME_SIZE bytes (api/names.h). PROJECT is the name
+ * in Pulumi.yaml: of a waiting start request, else status.engine.project; NULL: not known yet,
+ * returns false. */
 bool rco_run_claim_name(const struct rco_run *run, const char *project, char *out);
 
 /* What a heartbeat is answered. Pure, so that the gateway can ask without a reconcile. */

@@ -20,8 +20,8 @@ static void canonical_backend(const struct rco_run *run, struct rco_buf *out)
     while (n > head && url[n - 1] == '/')
         n--;
     for (size_t i = 0; i < n; i++)
-        rco_buf_addc(out, i < head && url[i] >= 'A' && url[i] <= 'Z' ? (char)(url[i] | 0x20)
-                                                                     : url[i]);
+        rco_buf_addc(out,
+                     i < head && url[i] >= 'A' && url[i] <= 'Z' ? (char)(url[i] | 0x20) : url[i]);
 }
 
 bool rco_run_claim_name(const struct rco_run *run, const char *project, char *out)
@@ -37,8 +37,8 @@ bool rco_run_claim_name(const struct rco_run *run, const char *project, char *ou
 
 bool rco_claim_is_busy(const struct rco_lease *claim)
 {
-    return claim && !rco_str_empty(rco_meta_annotation(&claim->metadata,
-                                                       RCO_ANNOTATION_CLAIM_ENGINE_POD_UID));
+    return claim && !rco_str_empty(
+                        rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD_UID));
 }
 
 bool rco_claim_is_held_by(const struct rco_lease *claim, const char *pod_uid)
@@ -71,9 +71,9 @@ static void write_annotations(struct rco_json_writer *w, const struct rco_run_ct
 {
     const struct rco_run *run = c->run;
     rco_json_kv_object(w, "annotations");
-    rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_SPECIFICATION,
-                       rco_message(c->a, "%s/%s", run->metadata.ns,
-                                   run->spec.specification_ref.name));
+    rco_json_kv_string(
+        w, RCO_ANNOTATION_CLAIM_SPECIFICATION,
+        rco_message(c->a, "%s/%s", run->metadata.ns, run->spec.specification_ref.name));
     rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_STACK,
                        rco_message(c->a, "%s/%s", project, run->spec.snapshot.stack_name));
     rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_ENGINE_POD, c->start->pod_name);

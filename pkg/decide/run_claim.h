@@ -1,5 +1,5 @@
-/* The stack claim: a Lease in the operator's namespace that lets one engine at a time onto a stack, and
- * one specification for good (design 3.6). */
+/* The stack claim: a Lease in the operator's namespace that lets one engine at a time onto a stack,
+ * and one specification for good (design 3.6). */
 #ifndef RCO_DECIDE_RUN_CLAIM_H
 #define RCO_DECIDE_RUN_CLAIM_H
 
@@ -10,13 +10,15 @@ bool rco_claim_is_held_by(const struct rco_lease *claim, const char *pod_uid);
 /* Another specification, that exists, holds the stack. */
 bool rco_claim_is_foreign(const struct rco_run_ctx *c);
 
-/* Adds the create of the claim NAME, or the patch of c->o->claim, that makes c->start's pod its engine. */
+/* Adds the create of the claim NAME, or the patch of c->o->claim, that makes c->start's pod its
+ * engine. */
 void rco_claim_take(struct rco_run_ctx *c, const char *name, const char *project);
-/* Adds the patch that clears the engine and remembers its pod as ended; where the specification is gone,
- * the delete of the claim. */
+/* Adds the patch that clears the engine and remembers its pod as ended; where the specification is
+ * gone, the delete of the claim. */
 void rco_claim_clear(struct rco_run_ctx *c, const struct rco_lease *claim);
 
 /* Names of pods whose engine on this stack has ended; the array lives in A. */
-const char **rco_claim_ended_pods(const struct rco_lease *claim, struct rco_arena *a, size_t *ret_n);
+const char **rco_claim_ended_pods(const struct rco_lease *claim, struct rco_arena *a,
+                                  size_t *ret_n);
 
 #endif

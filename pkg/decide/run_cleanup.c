@@ -189,8 +189,8 @@ static bool is_ending(const struct rco_run_ctx *c)
 bool rco_run_is_engine_vanished(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return is_resting(c) && !is_ending(c) &&
-           rco_meta_has_finalizer(c->meta, RCO_FINALIZER_RUN) && vanished(c);
+    return is_resting(c) && !is_ending(c) && rco_meta_has_finalizer(c->meta, RCO_FINALIZER_RUN) &&
+           vanished(c);
 }
 
 /* Absence proves nothing: on its node the engine may still run. */
@@ -200,12 +200,14 @@ void rco_run_do_engine_vanished(void *p)
     const struct rco_lease *claim = vanished(c);
     rco_run_stall(
         c, "EngineUnknown",
-        rco_message(c->a,
-                    "pod %s vanished before the end of its engine was known, so stack %s stays locked. Make "
-                    "sure that it no longer runs on its node, then: kubectl delete lease %s -n %s",
-                    rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
-                    rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK), "?"),
-                    claim->metadata.name, claim->metadata.ns));
+        rco_message(
+            c->a,
+            "pod %s vanished before the end of its engine was known, so stack %s stays locked. "
+            "Make "
+            "sure that it no longer runs on its node, then: kubectl delete lease %s -n %s",
+            rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
+            rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK), "?"),
+            claim->metadata.name, claim->metadata.ns));
 }
 
 /* ---- the end of the run ---- */
@@ -223,8 +225,7 @@ static bool is_recorded(const struct rco_run_ctx *c)
         return rco_run_state_is_final(s->last_run.state);
     int64_t version = c->run->spec.specification_version;
     return s->last_run.version > version ||
-           (s->last_run.version == version &&
-            s->last_run.number > rco_run_number(c->meta->name));
+           (s->last_run.version == version && s->last_run.number > rco_run_number(c->meta->name));
 }
 
 bool rco_run_is_anchor_removed(const void *p)
@@ -240,8 +241,8 @@ void rco_run_do_anchor_removed(void *p)
     rco_plan_requeue(c->plan, RCO_NS_PER_S);
 }
 
-/* Not only when it is deleted: finished runs then need nothing from the operator any more, also when it is
- * gone. Their artifacts are deleted after them (gone-leftovers). */
+/* Not only when it is deleted: finished runs then need nothing from the operator any more, also
+ * when it is gone. Their artifacts are deleted after them (gone-leftovers). */
 bool rco_run_is_finalizer_removed(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);

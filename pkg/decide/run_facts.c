@@ -72,8 +72,12 @@ void rco_run_ctx_init(struct rco_run_ctx *c, const struct rco_run_observed *obse
                       struct rco_plan *plan)
 {
     const struct rco_run *run = observed->run;
-    *c = (struct rco_run_ctx){.o = observed, .run = run, .meta = &run->metadata, .plan = plan,
-                              .a = plan->arena, .state = run->status.state,
+    *c = (struct rco_run_ctx){.o = observed,
+                              .run = run,
+                              .meta = &run->metadata,
+                              .plan = plan,
+                              .a = plan->arena,
+                              .state = run->status.state,
                               .phase = phase_of(run->status.state)};
     c->now = now / RCO_US_PER_S * RCO_US_PER_S; /* as the API keeps times */
     c->next = run->status;

@@ -1,5 +1,5 @@
-/* What a ProvisioningRun's decision knows: facts derived from what was observed, the status that is being
- * decided, and the helpers that all parts of the table share. */
+/* What a ProvisioningRun's decision knows: facts derived from what was observed, the status that is
+ * being decided, and the helpers that all parts of the table share. */
 #ifndef RCO_DECIDE_RUN_FACTS_H
 #define RCO_DECIDE_RUN_FACTS_H
 
@@ -10,8 +10,8 @@
 
 #define RCO_RUN_RETRY_NS (60 * RCO_NS_PER_S) /* what was refused or waits is looked at again */
 
-/* A receipt to decide about: one that waits at the gateway, or the one in the termination message of a
- * report container that could not deliver it. */
+/* A receipt to decide about: one that waits at the gateway, or the one in the termination message
+ * of a report container that could not deliver it. */
 struct rco_run_receipt {
     bool present;
     uint64_t exchange; /* 0: from the termination message, nobody waits */
@@ -29,17 +29,18 @@ struct rco_run_ctx {
     struct rco_plan *plan;
     struct rco_arena *a;
     enum rco_run_state state;
-    enum rco_phase phase; /* plan while Planning, apply while Applying, else none */
-    bool started;         /* the engine of this phase was allowed to start */
-    const struct rco_depspec *spec; /* NULL: the specification with the recorded uid is gone */
-    const struct rco_job *job;      /* of the phase, by name */
+    enum rco_phase phase;               /* plan while Planning, apply while Applying, else none */
+    bool started;                       /* the engine of this phase was allowed to start */
+    const struct rco_depspec *spec;     /* NULL: the specification with the recorded uid is gone */
+    const struct rco_job *job;          /* of the phase, by name */
     const struct rco_configmap *anchor; /* with our label, or NULL */
-    const struct rco_pod *pod;      /* of the phase: the recorded one, else the newest */
-    const char *stop;               /* why the run should not go on, one word; NULL: it should */
-    const char *stop_text;          /* the same for people */
+    const struct rco_pod *pod;          /* of the phase: the recorded one, else the newest */
+    const char *stop;      /* why the run should not go on, one word; NULL: it should */
+    const char *stop_text; /* the same for people */
     const struct rco_mailbox_start *start; /* the first that waits, or NULL */
     const struct rco_pod *start_pod;       /* its pod, or NULL: not seen yet */
-    const struct rco_lease *claim; /* of the stack, by the name that project and stack give; or NULL */
+    const struct rco_lease
+        *claim; /* of the stack, by the name that project and stack give; or NULL */
     struct rco_run_receipt receipt;
     struct rco_run_status next;
     struct rco_conditions conditions;
@@ -51,7 +52,8 @@ struct rco_run_ctx {
 void rco_run_ctx_init(struct rco_run_ctx *c, const struct rco_run_observed *observed, rco_wall now,
                       struct rco_plan *plan);
 
-/* Whether JOB carries one of the two names of this run (of the run in its label, when that is gone). */
+/* Whether JOB carries one of the two names of this run (of the run in its label, when that is
+ * gone). */
 bool rco_run_owns_job_name(const struct rco_run_ctx *c, const struct rco_job *job);
 
 /* ---- pods (run_pods.c) ---- */
@@ -73,13 +75,15 @@ const struct rco_runner_summary *rco_pod_summary(const struct rco_pod *pod, cons
 const char *rco_run_stop(const struct rco_run *run, const struct rco_depspec *spec,
                          const struct rco_run *const *others, size_t n_others, struct rco_arena *a,
                          const char **ret_text);
-/* A run that keeps this one from starting an engine, or NULL; *RET_REASON is StackBusy or VolumeBusy. */
+/* A run that keeps this one from starting an engine, or NULL; *RET_REASON is StackBusy or
+ * VolumeBusy. */
 const struct rco_run *rco_run_blocker(const struct rco_run_ctx *c, const char **ret_reason);
 
 /* ---- writing the status (run_status.c) ---- */
 /* Adds the status patch when something differs. */
 void rco_run_commit(struct rco_run_ctx *c);
-/* Moves to an unfinished STATE: Ready=Unknown, Reconciling, with REASON (NULL: the state's name). */
+/* Moves to an unfinished STATE: Ready=Unknown, Reconciling, with REASON (NULL: the state's name).
+ */
 void rco_run_enter(struct rco_run_ctx *c, enum rco_run_state state, const char *reason,
                    const char *message);
 /* Ends the run as Failed; REASON NULL = the class. Commits, with domain and Kubernetes event. */
@@ -94,7 +98,8 @@ void rco_run_end_stopped(struct rco_run_ctx *c, enum rco_run_state state);
 void rco_run_stall(struct rco_run_ctx *c, const char *reason, const char *message);
 /* Adds a reply with {"message": MESSAGE}. */
 void rco_run_refuse(struct rco_run_ctx *c, uint64_t exchange, int status, const char *message);
-/* Whether the run counts as production now: by its snapshot, or because its Environment became it. */
+/* Whether the run counts as production now: by its snapshot, or because its Environment became it.
+ */
 bool rco_run_is_production(const struct rco_run_ctx *c);
 /* The plan changes nothing and neither do the outputs. */
 bool rco_run_has_no_changes(const struct rco_run_ctx *c);

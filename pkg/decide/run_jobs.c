@@ -2,8 +2,8 @@
 #include "api/names.h"
 #include "decide/run_pod_failures.h"
 #include "decide/run_rows.h"
-#include "json/writer.h"
 #include "pulumi/job.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -27,8 +27,8 @@ static bool is_recorded(const struct rco_run_ctx *c)
            !rco_str_empty(c->run->status.engine.job_uid);
 }
 
-/* The uid of what our own POST of NAME made or found to be the same; NULL: not known in this life of the
- * process. An object that merely stands in the cache under our name proves nothing. */
+/* The uid of what our own POST of NAME made or found to be the same; NULL: not known in this life
+ * of the process. An object that merely stands in the cache under our name proves nothing. */
 static const char *made(const struct rco_run_ctx *c, enum rco_kind kind, const char *name)
 {
     const struct rco_outcome *x = rco_outcome_find(c->o->outcomes, c->o->n_outcomes, kind, name);
@@ -70,12 +70,13 @@ void rco_run_do_job_foreign(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     const struct rco_outcome *x = outcome_of(c, RCO_OUTCOME_FOREIGN);
-    rco_run_stall(c, "ForeignObject",
-                  rco_message(c->a,
-                              "%s %s in namespace %s was not made for this run (%s); find out who put it "
-                              "there and delete it, and this goes on within a minute",
-                              rco_kind_info(x->kind)->kind, x->name, c->meta->ns,
-                              rco_or(x->message, "it differs")));
+    rco_run_stall(
+        c, "ForeignObject",
+        rco_message(c->a,
+                    "%s %s in namespace %s was not made for this run (%s); find out who put it "
+                    "there and delete it, and this goes on within a minute",
+                    rco_kind_info(x->kind)->kind, x->name, c->meta->ns,
+                    rco_or(x->message, "it differs")));
     rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
 }
 
@@ -147,8 +148,8 @@ void rco_run_do_job_create(void *p)
         return;
     }
     /* The anchor first: the pod's first upload needs its uid. */
-    if (lacks_anchor(c) || (!c->run->status.has_anchor &&
-                            !made(c, RCO_KIND_CONFIGMAP, anchor_name(c))))
+    if (lacks_anchor(c) ||
+        (!c->run->status.has_anchor && !made(c, RCO_KIND_CONFIGMAP, anchor_name(c))))
         create_anchor(c);
     if (body.len)
         rco_plan_create(c->plan, RCO_KIND_JOB, c->meta->ns, job_name(c), &body, RCO_EXISTS_COMPARE);
@@ -207,15 +208,15 @@ bool rco_run_is_job_vanished(const void *p)
 void rco_run_do_job_vanished(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    rco_run_fail(c, RCO_FAILURE_CLASS_LOST, NULL,
-                 c->started
-                     ? rco_message(c->a,
-                                   "pod %s, in which the engine was started, is gone without having told "
-                                   "its end",
-                                   rco_or(c->run->status.engine.pod_name, "?"))
-                     : rco_message(c->a,
-                                   "Job %s was deleted before its engine was started: nothing started",
-                                   rco_or(c->run->status.engine.job_name, "?")));
+    rco_run_fail(
+        c, RCO_FAILURE_CLASS_LOST, NULL,
+        c->started
+            ? rco_message(c->a,
+                          "pod %s, in which the engine was started, is gone without having told "
+                          "its end",
+                          rco_or(c->run->status.engine.pod_name, "?"))
+            : rco_message(c->a, "Job %s was deleted before its engine was started: nothing started",
+                          rco_or(c->run->status.engine.job_name, "?")));
 }
 
 static bool is_past(const struct rco_run_ctx *c, rco_wall since, int64_t after_ns)
@@ -234,31 +235,31 @@ bool rco_run_is_pod_missing(const void *p)
 void rco_run_do_pod_missing(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    rco_run_fail(c, RCO_FAILURE_CLASS_CONFIG, "PodRefused",
-                 rco_message(c->a,
-                             "Job %s has no pod: the namespace refuses it (service account %s missing, a "
-                             "ResourceQuota, Pod Security or another admission rule); kubectl describe "
-                             "job %s -n %s says which",
-                             c->job->metadata.name,
-                             c->phase == RCO_PHASE_APPLY
-                                 ? c->run->spec.snapshot.apply_service_account_name
-                                 : c->run->spec.snapshot.plan_service_account_name,
-                             c->job->metadata.name, c->meta->ns));
+    rco_run_fail(
+        c, RCO_FAILURE_CLASS_CONFIG, "PodRefused",
+        rco_message(c->a,
+                    "Job %s has no pod: the namespace refuses it (service account %s missing, a "
+                    "ResourceQuota, Pod Security or another admission rule); kubectl describe "
+                    "job %s -n %s says which",
+                    c->job->metadata.name,
+                    c->phase == RCO_PHASE_APPLY ? c->run->spec.snapshot.apply_service_account_name
+                                                : c->run->spec.snapshot.plan_service_account_name,
+                    c->job->metadata.name, c->meta->ns));
 }
 
-#define POD_ROW(NAME, FIND)                                               \
-    bool rco_run_is_##NAME(const void *p)                                 \
-    {                                                                     \
-        struct rco_pod_failure f;                                         \
-        const struct rco_run_ctx *c = RCO_RUN_CTX(p);                     \
-        return is_active(c) && c->pod && FIND(c, &f);                     \
-    }                                                                     \
-    void rco_run_do_##NAME(void *p)                                       \
-    {                                                                     \
-        struct rco_pod_failure f;                                         \
-        struct rco_run_ctx *c = RCO_RUN_CTX(p);                           \
-        if (FIND(c, &f))                                                  \
-            rco_run_fail_at(c, &f.failure, f.reason);                     \
+#define POD_ROW(NAME, FIND)                                                                        \
+    bool rco_run_is_##NAME(const void *p)                                                          \
+    {                                                                                              \
+        struct rco_pod_failure f;                                                                  \
+        const struct rco_run_ctx *c = RCO_RUN_CTX(p);                                              \
+        return is_active(c) && c->pod && FIND(c, &f);                                              \
+    }                                                                                              \
+    void rco_run_do_##NAME(void *p)                                                                \
+    {                                                                                              \
+        struct rco_pod_failure f;                                                                  \
+        struct rco_run_ctx *c = RCO_RUN_CTX(p);                                                    \
+        if (FIND(c, &f))                                                                           \
+            rco_run_fail_at(c, &f.failure, f.reason);                                              \
     }
 
 POD_ROW(pod_image, rco_pod_failure_image)
@@ -277,13 +278,13 @@ bool rco_run_is_pod_slow(const void *p)
 void rco_run_do_pod_slow(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    rco_run_fail(c, RCO_FAILURE_CLASS_TIMEOUT, "NotStarted",
-                 rco_message(c->a,
-                             "the pod of Job %s did not get as far as starting the engine within %lld s; "
-                             "kubectl describe pod -l %s=%s -n %s says what it waits for",
-                             c->job->metadata.name,
-                             (long long)c->run->spec.snapshot.timeout_seconds, RCO_LABEL_RUN_UID,
-                             c->meta->uid, c->meta->ns));
+    rco_run_fail(
+        c, RCO_FAILURE_CLASS_TIMEOUT, "NotStarted",
+        rco_message(c->a,
+                    "the pod of Job %s did not get as far as starting the engine within %lld s; "
+                    "kubectl describe pod -l %s=%s -n %s says what it waits for",
+                    c->job->metadata.name, (long long)c->run->spec.snapshot.timeout_seconds,
+                    RCO_LABEL_RUN_UID, c->meta->uid, c->meta->ns));
 }
 
 static rco_wall overtime_at(const struct rco_run_ctx *c)
@@ -304,9 +305,9 @@ bool rco_run_is_overtime(const void *p)
 void rco_run_do_overtime(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    const char *why = rco_message(c->a, "the %s took longer than %lld s and did not stop by itself",
-                                  rco_phase_name(c->phase),
-                                  (long long)c->run->spec.snapshot.timeout_seconds);
+    const char *why =
+        rco_message(c->a, "the %s took longer than %lld s and did not stop by itself",
+                    rco_phase_name(c->phase), (long long)c->run->spec.snapshot.timeout_seconds);
     if (c->phase == RCO_PHASE_PLAN)
         rco_run_fail(c, RCO_FAILURE_CLASS_TIMEOUT, NULL, why);
     else

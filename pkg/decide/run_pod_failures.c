@@ -38,15 +38,15 @@ static const struct rco_container_status *waiting(const struct rco_pod *pod,
 static void set(struct rco_pod_failure *ret, enum rco_failure_class class, const char *reason,
                 const char *message)
 {
-    *ret = (struct rco_pod_failure){.failure = {.class = class, .message = message},
-                                    .reason = reason};
+    *ret =
+        (struct rco_pod_failure){.failure = {.class = class, .message = message}, .reason = reason};
 }
 
 bool rco_pod_failure_image(const struct rco_run_ctx *c, struct rco_pod_failure *ret)
 {
     static const char *const hopeless[] = {"InvalidImageName", "ErrImageNeverPull", NULL};
-    static const char *const failing[] = {"ImagePullBackOff", "ErrImagePull",
-                                          "ImageInspectError", "RegistryUnavailable", NULL};
+    static const char *const failing[] = {"ImagePullBackOff", "ErrImagePull", "ImageInspectError",
+                                          "RegistryUnavailable", NULL};
     const struct rco_container_status *x = waiting(c->pod, hopeless);
     if (!x && is_older_than(c, rco_or_int(c->o->config->image_timeout_ns, IMAGE_TIMEOUT_NS)))
         x = waiting(c->pod, failing);
@@ -75,8 +75,8 @@ bool rco_pod_failure_config(const struct rco_run_ctx *c, struct rco_pod_failure 
 
 bool rco_pod_failure_unschedulable(const struct rco_run_ctx *c, struct rco_pod_failure *ret)
 {
-    const struct rco_condition *x = rco_condition_find(c->pod->status.conditions,
-                                                       c->pod->status.n_conditions, "PodScheduled");
+    const struct rco_condition *x =
+        rco_condition_find(c->pod->status.conditions, c->pod->status.n_conditions, "PodScheduled");
     if (!x || !rco_streq(x->status, "False") || c->started ||
         !is_older_than(c, rco_or_int(c->o->config->schedule_timeout_ns, SCHEDULE_TIMEOUT_NS)))
         return false;
@@ -95,8 +95,8 @@ static bool said(const struct rco_run_ctx *c, const char *container, struct rco_
     const struct rco_runner_summary *s = rco_pod_summary(c->pod, container, c->a);
     if (!s || s->ok || !s->has_failure || s->failure.class <= RCO_FAILURE_CLASS_UNKNOWN)
         return false;
-    *ret = (struct rco_pod_failure){.failure = s->failure,
-                                    .reason = rco_failure_reason(&s->failure)};
+    *ret =
+        (struct rco_pod_failure){.failure = s->failure, .reason = rco_failure_reason(&s->failure)};
     return true;
 }
 
@@ -122,8 +122,9 @@ static bool fell(const struct rco_run_ctx *c, const char *container, struct rco_
         return false;
     const struct rco_container_terminated *t = &x->state.terminated;
     if (rco_streq(t->reason, "OOMKilled")) {
-        set(ret, c->phase == RCO_PHASE_APPLY && c->started ? RCO_FAILURE_CLASS_LOST
-                                                           : RCO_FAILURE_CLASS_CAPACITY,
+        set(ret,
+            c->phase == RCO_PHASE_APPLY && c->started ? RCO_FAILURE_CLASS_LOST
+                                                      : RCO_FAILURE_CLASS_CAPACITY,
             "OutOfMemory",
             rco_message(c->a,
                         "container %s was killed for using more memory than its limit; raise "

@@ -32,10 +32,12 @@ const struct rco_pod *rco_run_pod_by_uid(const struct rco_run_ctx *c, const char
 
 static bool is_terminal(const struct rco_pod *pod)
 {
-    return pod->status.phase == RCO_POD_PHASE_SUCCEEDED || pod->status.phase == RCO_POD_PHASE_FAILED;
+    return pod->status.phase == RCO_POD_PHASE_SUCCEEDED ||
+           pod->status.phase == RCO_POD_PHASE_FAILED;
 }
 
-/* A pod that is being deleted before it was bound to a node can never start: nothing binds it then. */
+/* A pod that is being deleted before it was bound to a node can never start: nothing binds it then.
+ */
 static bool was_never_bound(const struct rco_pod *pod)
 {
     return pod->metadata.deletion && rco_str_empty(pod->spec.node_name);

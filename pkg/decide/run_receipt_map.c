@@ -46,8 +46,8 @@ static const char *check_body(const struct rco_run_ctx *c, const struct rco_runn
         return rco_message(c->a, "it is for stack %s, the run acts on %s", rco_or(r->stack, "?"),
                            s->stack_name);
     if (c->run->status.engine.project && !rco_streq(r->project, c->run->status.engine.project))
-        return rco_message(c->a, "it is for project %s, the start named %s", rco_or(r->project, "?"),
-                           c->run->status.engine.project);
+        return rco_message(c->a, "it is for project %s, the start named %s",
+                           rco_or(r->project, "?"), c->run->status.engine.project);
     if (c->receipt.phase != RCO_PHASE_PLAN || changes_nothing(r))
         return NULL;
     const struct rco_runner_artifact *plan = find_artifact(r, RCO_ARTIFACT_KIND_PLAN);
@@ -61,14 +61,16 @@ static const char *check_body(const struct rco_run_ctx *c, const struct rco_runn
 static void choose_mailbox(struct rco_run_ctx *c)
 {
     const struct rco_mailbox_receipt *m = &c->o->mailbox.receipts[0];
-    c->receipt = (struct rco_run_receipt){.present = true, .exchange = m->exchange,
-                                          .phase = m->phase, .pod_uid = m->pod_uid,
+    c->receipt = (struct rco_run_receipt){.present = true,
+                                          .exchange = m->exchange,
+                                          .phase = m->phase,
+                                          .pod_uid = m->pod_uid,
                                           .body = m->receipt};
     c->receipt.error = m->receipt ? check_body(c, m->receipt) : rco_or(m->error, "it is not JSON");
 }
 
-/* The gateway never got it: report left it in its termination message. What is not a receipt there is
- * looked at with the other termination messages. */
+/* The gateway never got it: report left it in its termination message. What is not a receipt there
+ * is looked at with the other termination messages. */
 static void choose_fallback(struct rco_run_ctx *c)
 {
     if (!c->started || !c->pod || !rco_streq(c->pod->metadata.uid, c->run->status.engine.pod_uid) ||
@@ -77,8 +79,8 @@ static void choose_fallback(struct rco_run_ctx *c)
     const struct rco_runner_summary *s = rco_pod_summary(c->pod, RCO_CONTAINER_REPORT, c->a);
     if (!s || !s->has_receipt)
         return;
-    c->receipt = (struct rco_run_receipt){.present = true, .phase = c->phase,
-                                          .pod_uid = c->pod->metadata.uid, .body = &s->receipt};
+    c->receipt = (struct rco_run_receipt){
+        .present = true, .phase = c->phase, .pod_uid = c->pod->metadata.uid, .body = &s->receipt};
     c->receipt.error = check_body(c, &s->receipt);
     if (c->receipt.error)
         c->receipt.present = false;
@@ -141,21 +143,30 @@ void rco_receipt_to_plan(const struct rco_run_ctx *c, struct rco_plan_receipt *o
     const struct rco_runner_receipt *r = c->receipt.body;
     const struct rco_runner_artifact *plan = find_artifact(r, RCO_ARTIFACT_KIND_PLAN);
     *out = (struct rco_plan_receipt){
-        .adds = r->adds, .has_adds = true,
-        .changes = r->changes, .has_changes = true,
-        .deletes = r->deletes, .has_deletes = true,
-        .replaces = r->replaces, .has_replaces = true,
-        .sames = r->sames, .has_sames = true,
-        .types = r->n_types ? r->types : NULL, .n_types = r->n_types,
-        .resources = r->n_resources ? r->resources : NULL, .n_resources = r->n_resources,
-        .truncated = r->truncated, .has_truncated = r->truncated,
+        .adds = r->adds,
+        .has_adds = true,
+        .changes = r->changes,
+        .has_changes = true,
+        .deletes = r->deletes,
+        .has_deletes = true,
+        .replaces = r->replaces,
+        .has_replaces = true,
+        .sames = r->sames,
+        .has_sames = true,
+        .types = r->n_types ? r->types : NULL,
+        .n_types = r->n_types,
+        .resources = r->n_resources ? r->resources : NULL,
+        .n_resources = r->n_resources,
+        .truncated = r->truncated,
+        .has_truncated = r->truncated,
         .inputs_hash = rco_str_or_empty(r->inputs_hash),
         .program_version = r->program_version,
         .operations_digest = rco_str_or_empty(r->operations_digest),
         .base_state_digest = rco_str_or_empty(r->base_state_digest),
         .workspace_digest = rco_str_or_empty(r->workspace_digest),
         .engine_version = rco_str_or_empty(r->engine_version),
-        .plugins = r->n_plugins ? r->plugins : NULL, .n_plugins = r->n_plugins,
+        .plugins = r->n_plugins ? r->plugins : NULL,
+        .n_plugins = r->n_plugins,
         .planned_at = c->now, /* never the clock of a node: what follows is timed by it */
     };
     if (plan && !changes_nothing(r)) {
@@ -206,11 +217,16 @@ void rco_receipt_to_apply(const struct rco_run_ctx *c, struct rco_apply_receipt 
     *out = (struct rco_apply_receipt){
         .result = r->result,
         .duration = duration(c, r),
-        .adds = r->adds, .has_adds = true,
-        .changes = r->changes, .has_changes = true,
-        .deletes = r->deletes, .has_deletes = true,
-        .replaces = r->replaces, .has_replaces = true,
-        .sames = r->sames, .has_sames = true,
+        .adds = r->adds,
+        .has_adds = true,
+        .changes = r->changes,
+        .has_changes = true,
+        .deletes = r->deletes,
+        .has_deletes = true,
+        .replaces = r->replaces,
+        .has_replaces = true,
+        .sames = r->sames,
+        .has_sames = true,
         .runner_version = r->runner_version,
         .engine_version = r->engine_version,
         .state_digest = r->state_digest,
@@ -239,7 +255,8 @@ void rco_receipt_add_artifacts(struct rco_run_ctx *c)
         list[n++] = artifact(x, c->receipt.phase);
         if (x->kind == RCO_ARTIFACT_KIND_LOG && x->size > 0) {
             char name[RCO_NAME_SIZE];
-            rco_name_chunk(c->meta->uid, rco_phase_name(c->receipt.phase), "log", 0, x->digest, name);
+            rco_name_chunk(c->meta->uid, rco_phase_name(c->receipt.phase), "log", 0, x->digest,
+                           name);
             c->next.logs_ref = rco_arena_printf(c->a, "configmap/%s", name);
         }
     }

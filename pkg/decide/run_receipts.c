@@ -21,11 +21,12 @@ static bool is_waiting(const struct rco_run_ctx *c)
     return c->receipt.present;
 }
 
-/* It is the receipt of the operation that is under way, from the pod that was allowed to start it. */
+/* It is the receipt of the operation that is under way, from the pod that was allowed to start it.
+ */
 static bool is_expected(const struct rco_run_ctx *c)
 {
-    return is_waiting(c) && c->phase != RCO_PHASE_NONE && c->receipt.phase == c->phase && c->started &&
-           rco_streq(c->receipt.pod_uid, c->run->status.engine.pod_uid);
+    return is_waiting(c) && c->phase != RCO_PHASE_NONE && c->receipt.phase == c->phase &&
+           c->started && rco_streq(c->receipt.pod_uid, c->run->status.engine.pod_uid);
 }
 
 static bool is_sound(const struct rco_run_ctx *c)
@@ -36,8 +37,7 @@ static bool is_sound(const struct rco_run_ctx *c)
 bool rco_run_is_receipt_again(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return is_waiting(c) && c->receipt.exchange && !c->receipt.error &&
-           rco_receipt_is_recorded(c);
+    return is_waiting(c) && c->receipt.exchange && !c->receipt.error && rco_receipt_is_recorded(c);
 }
 
 void rco_run_do_receipt_again(void *p)

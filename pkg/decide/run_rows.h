@@ -1,12 +1,13 @@
-/* Guards and actions of the run table, by the file that holds them. Guards take a struct rco_run_ctx. */
+/* Guards and actions of the run table, by the file that holds them. Guards take a struct
+ * rco_run_ctx. */
 #ifndef RCO_DECIDE_RUN_ROWS_H
 #define RCO_DECIDE_RUN_ROWS_H
 
 #include <stdbool.h>
 
 /* One guard and one action of a row. */
-#define RCO_RUN_ROW(NAME)                  \
-    bool rco_run_is_##NAME(const void *p); \
+#define RCO_RUN_ROW(NAME)                                                                          \
+    bool rco_run_is_##NAME(const void *p);                                                         \
     void rco_run_do_##NAME(void *p)
 
 /* run_receipts.c: what a pod reports */

@@ -1,5 +1,5 @@
-/* The start handshake (design 3.6): no engine without it. Refusals that no repetition can change are
- * 409; what a moment may change is 503. */
+/* The start handshake (design 3.6): no engine without it. Refusals that no repetition can change
+ * are 409; what a moment may change is 503. */
 #include "api/names.h"
 #include "decide/run_claim.h"
 #include "decide/run_rows.h"
@@ -119,7 +119,8 @@ void rco_run_do_start_invalid(void *p)
                              rco_or(s->commit, "?"), c->run->spec.snapshot.program.commit));
 }
 
-/* What an apply must find unchanged and the pod itself cannot know, or names at the start already. */
+/* What an apply must find unchanged and the pod itself cannot know, or names at the start already.
+ */
 static const char *stale(const struct rco_run_ctx *c)
 {
     const struct rco_plan_receipt *p = &c->run->status.plan_receipt;
@@ -188,13 +189,14 @@ void rco_run_do_start_claimed(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     const struct rco_meta *claim = &c->claim->metadata;
-    const char *why = rco_message(
-        c->a,
-        "stack %s belongs to DeploymentSpecification %s; two specifications on one stack would undo each "
-        "other. Delete one of them, or make this one anew with another spec.stackName",
-        rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_STACK),
-               c->run->spec.snapshot.stack_name),
-        rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_SPECIFICATION), "?"));
+    const char *why =
+        rco_message(c->a,
+                    "stack %s belongs to DeploymentSpecification %s; two specifications on one "
+                    "stack would undo each "
+                    "other. Delete one of them, or make this one anew with another spec.stackName",
+                    rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_STACK),
+                           c->run->spec.snapshot.stack_name),
+                    rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_SPECIFICATION), "?"));
     rco_run_fail(c, RCO_FAILURE_CLASS_CONFIG, RCO_REASON_STACK_CLAIMED, why);
     refuse(p, 409, why);
 }
@@ -208,11 +210,10 @@ void rco_run_do_start_busy(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     const struct rco_meta *claim = &c->claim->metadata;
-    const char *why =
-        rco_message(c->a, "waits for another engine on this stack: pod %s of run %s (Lease %s)",
-                    rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
-                    rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_ENGINE_RUN), "?"),
-                    claim->name);
+    const char *why = rco_message(
+        c->a, "waits for another engine on this stack: pod %s of run %s (Lease %s)",
+        rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
+        rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_ENGINE_RUN), "?"), claim->name);
     rco_run_enter(c, c->state, "StackBusy", why);
     rco_run_commit(c);
     refuse(p, 503, why);
@@ -223,8 +224,8 @@ bool rco_run_is_start_take(const void *p)
     return waits(RCO_RUN_CTX(p));
 }
 
-/* Compare-and-swap: the create fails when the claim exists, the patch when it has moved on. The answer
- * follows when the claim is seen with this pod as its engine. */
+/* Compare-and-swap: the create fails when the claim exists, the patch when it has moved on. The
+ * answer follows when the claim is seen with this pod as its engine. */
 void rco_run_do_start_take(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);

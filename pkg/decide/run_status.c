@@ -1,7 +1,7 @@
 #include "decide/run_facts.h"
 
-#include "json/writer.h"
 #include "pulumi/failure.h"
+#include "json/writer.h"
 
 static void set_observed(struct rco_run_ctx *c)
 {
@@ -53,17 +53,16 @@ static const char *aftermath(const struct rco_run_ctx *c)
 void rco_run_fail_at(struct rco_run_ctx *c, const struct rco_run_failure *failure,
                      const char *reason)
 {
-    enum rco_failure_class class = failure->class > RCO_FAILURE_CLASS_UNKNOWN
-                                       ? failure->class
-                                       : RCO_FAILURE_CLASS_INTERNAL;
+    enum rco_failure_class class =
+        failure->class > RCO_FAILURE_CLASS_UNKNOWN ? failure->class : RCO_FAILURE_CLASS_INTERNAL;
     const char *why = rco_or(reason, rco_failure_class_name(class));
     const char *text = rco_message_cut(c->a, rco_or(failure->message, "no message"), 1000);
-    c->next.failure = (struct rco_run_failure){.class = class, .message = text,
-                                               .urn = failure->urn};
+    c->next.failure =
+        (struct rco_run_failure){.class = class, .message = text, .urn = failure->urn};
     c->next.has_failure = true;
     end(c, RCO_RUN_STATE_FAILED, why);
-    const char *message = rco_message(c->a, "%.600s (%s); %s", text, aftermath(c),
-                                      rco_fail_row(class)->remedy);
+    const char *message =
+        rco_message(c->a, "%.600s (%s); %s", text, aftermath(c), rco_fail_row(class)->remedy);
     rco_conditions_stalled(&c->conditions, why, message);
     rco_conditions_set(&c->conditions, "Succeeded", "False", why, message);
     rco_events_add(c->a, &c->next.events, &c->next.n_events, "ProvisioningFailed", c->now);
@@ -121,8 +120,8 @@ bool rco_run_is_production(const struct rco_run_ctx *c)
            c->o->env->spec.class != RCO_ENV_CLASS_STAGING;
 }
 
-/* A plan that changes nothing has no saved plan: the receipt of the runner said that the outputs stay
- * the same too. */
+/* A plan that changes nothing has no saved plan: the receipt of the runner said that the outputs
+ * stay the same too. */
 bool rco_run_has_no_changes(const struct rco_run_ctx *c)
 {
     const struct rco_plan_receipt *p = &c->next.plan_receipt;

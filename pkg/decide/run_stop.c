@@ -47,8 +47,8 @@ const char *rco_run_stop(const struct rco_run *run, const struct rco_depspec *sp
         return "SpecificationGone";
     }
     if (spec->metadata.deletion) {
-        *ret_text = rco_message(a, "DeploymentSpecification %s is being deleted",
-                                spec->metadata.name);
+        *ret_text =
+            rco_message(a, "DeploymentSpecification %s is being deleted", spec->metadata.name);
         return "SpecificationDeleted";
     }
     if (newer) {
@@ -62,8 +62,10 @@ const char *rco_run_stop(const struct rco_run *run, const struct rco_depspec *sp
         return "Replaced";
     }
     if (spec->spec.suspend) {
-        *ret_text = rco_message(a, "DeploymentSpecification %s is suspended; a new run starts when "
-                                   "spec.suspend is taken back", spec->metadata.name);
+        *ret_text = rco_message(a,
+                                "DeploymentSpecification %s is suspended; a new run starts when "
+                                "spec.suspend is taken back",
+                                spec->metadata.name);
         return RCO_REASON_SUSPENDED;
     }
     return NULL;
@@ -124,9 +126,9 @@ static bool is_older(const struct rco_run *other, const struct rco_run *run)
     return strcmp(other->metadata.name, run->metadata.name) < 0;
 }
 
-/* One that plans or applies, or whose pod is not released, stands in the way of everybody. One between
- * its plan and its apply keeps its place against those that have not begun, and so does an older one
- * that waits. */
+/* One that plans or applies, or whose pod is not released, stands in the way of everybody. One
+ * between its plan and its apply keeps its place against those that have not begun, and so does an
+ * older one that waits. */
 static bool blocks(const struct rco_run_ctx *c, const struct rco_run *other)
 {
     enum rco_run_state s = other->status.state;
@@ -137,8 +139,7 @@ static bool blocks(const struct rco_run_ctx *c, const struct rco_run *other)
     /* Of one's own specification the newer run is the one that stays. */
     if (rco_streq(other->spec.specification_id, c->run->spec.specification_id))
         return s == RCO_RUN_STATE_PLANNED;
-    return s == RCO_RUN_STATE_PLANNED ||
-           (s <= RCO_RUN_STATE_PENDING && is_older(other, c->run));
+    return s == RCO_RUN_STATE_PLANNED || (s <= RCO_RUN_STATE_PENDING && is_older(other, c->run));
 }
 
 const struct rco_run *rco_run_blocker(const struct rco_run_ctx *c, const char **ret_reason)

@@ -1,5 +1,5 @@
-/* Decision tables: ordered rows, the first whose guard holds acts. Rows are constant data that can be
- * printed and that tests can walk. */
+/* Decision tables: ordered rows, the first whose guard holds acts. Rows are constant data that can
+ * be printed and that tests can walk. */
 #ifndef RCO_DECIDE_TABLE_H
 #define RCO_DECIDE_TABLE_H
 

@@ -4,8 +4,8 @@
 #include "api/names.h"
 #include "api/zz_generated_types.h"
 #include "base/sha256.h"
-#include "json/writer.h"
 #include "pulumi/job_volumes.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -103,8 +103,8 @@ static void write_security_context(struct rco_json_writer *w, int64_t uid)
     rco_json_end_object(w);
 }
 
-/* Exceeding a limit of ephemeral storage evicts with one second of grace, in the middle of an apply:
- * such a limit is never passed on. */
+/* Exceeding a limit of ephemeral storage evicts with one second of grace, in the middle of an
+ * apply: such a limit is never passed on. */
 static void write_quantities(struct rco_json_writer *w, const char *key, const struct rco_kv *kv,
                              size_t n, const char *skip)
 {
@@ -195,8 +195,8 @@ static void write_pod_security(struct rco_json_writer *w)
 {
     rco_json_kv_object(w, "securityContext");
     rco_json_kv_bool(w, "runAsNonRoot", true);
-    /* Each container has a user of its own; this one is the sandbox's: containerd refuses a group without
-     * a user ("user group is specified without user"). */
+    /* Each container has a user of its own; this one is the sandbox's: containerd refuses a group
+     * without a user ("user group is specified without user"). */
     rco_json_kv_int(w, "runAsUser", containers[RCO_JOB_ENGINE].uid);
     rco_json_kv_int(w, "runAsGroup", RUNNER_GROUP);
     rco_json_kv_int(w, "fsGroup", RUNNER_GROUP);
@@ -322,15 +322,16 @@ int rco_job_write(const struct rco_run *run, enum rco_phase phase,
     rco_job_describe(run, phase, a, &description);
     rco_codec_encode(&rco_runner_job_schema, &description, &text);
     if (text.len > RCO_JOB_MAX_TEXT)
-        return rco_error_set(err, RCO_ETOOBIG,
-                             "the description of the %s is %zu bytes, at most %d fit into a Job; use "
-                             "fewer or shorter configRefs, secretRefs, exportOutputs or "
-                             "spec.runner.pod.env of the Environment",
-                             rco_phase_name(phase), text.len, RCO_JOB_MAX_TEXT);
+        return rco_error_set(
+            err, RCO_ETOOBIG,
+            "the description of the %s is %zu bytes, at most %d fit into a Job; use "
+            "fewer or shorter configRefs, secretRefs, exportOutputs or "
+            "spec.runner.pod.env of the Environment",
+            rco_phase_name(phase), text.len, RCO_JOB_MAX_TEXT);
     struct rco_json_writer w;
     rco_json_writer_init(&w, out);
-    struct job j = {.run = run, .phase = phase, .config = config,
-                    .description = rco_buf_str(&text), .w = &w};
+    struct job j = {
+        .run = run, .phase = phase, .config = config, .description = rco_buf_str(&text), .w = &w};
     write_job(&j);
     return 0;
 }

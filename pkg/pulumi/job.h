@@ -12,13 +12,14 @@ struct rco_json_writer;
 struct rco_run;
 struct rco_runner_job;
 
-/* What of the operator's configuration goes into Jobs. Borrowed; NULL takes the default named here. */
+/* What of the operator's configuration goes into Jobs. Borrowed; NULL takes the default named here.
+ */
 struct rco_job_config {
-    const char *gateway_url;           /* https://<service>.<namespace>.svc:<port>, no slash behind */
-    const char *gateway_ca;            /* PEM, stands inline in Jobs */
-    const char *gateway_audience;      /* "runtime-cloud-gateway" */
-    const char *image_pull_policy;     /* "IfNotPresent" */
-    const char *engine_cpu_request;    /* "250m" */
+    const char *gateway_url;        /* https://<service>.<namespace>.svc:<port>, no slash behind */
+    const char *gateway_ca;         /* PEM, stands inline in Jobs */
+    const char *gateway_audience;   /* "runtime-cloud-gateway" */
+    const char *image_pull_policy;  /* "IfNotPresent" */
+    const char *engine_cpu_request; /* "250m" */
     const char *engine_memory_request; /* "512Mi" */
     const char *engine_memory_limit;   /* "2Gi" */
     const char *node_selector;         /* JSON object or NULL */
@@ -28,13 +29,13 @@ struct rco_job_config {
 /* The text of RCO_JOB may not be larger: it stands in the Job four times. */
 #define RCO_JOB_MAX_TEXT (64 * 1024)
 
-/* Fills JOB with what the runner of PHASE must do; strings are borrowed from RUN or live in A. For the
- * apply phase RUN has its plan receipt and engine. */
+/* Fills JOB with what the runner of PHASE must do; strings are borrowed from RUN or live in A. For
+ * the apply phase RUN has its plan receipt and engine. */
 void rco_job_describe(const struct rco_run *run, enum rco_phase phase, struct rco_arena *a,
                       struct rco_runner_job *job);
 
-/* Appends the complete Job of RUN and PHASE. -1 with RCO_ETOOBIG when RCO_JOB would be larger than its
- * cap; the message names what is large. OUT is unchanged then. */
+/* Appends the complete Job of RUN and PHASE. -1 with RCO_ETOOBIG when RCO_JOB would be larger than
+ * its cap; the message names what is large. OUT is unchanged then. */
 RCO_MUST_CHECK int rco_job_write(const struct rco_run *run, enum rco_phase phase,
                                  const struct rco_job_config *config, struct rco_arena *a,
                                  struct rco_buf *out, struct rco_error *err);

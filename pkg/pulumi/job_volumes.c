@@ -2,8 +2,8 @@
 
 #include "api/names.h"
 #include "api/zz_generated_types.h"
-#include "json/writer.h"
 #include "pulumi/job.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-/* Decision cases: each file under test/cases/<decision>/ gives what was observed and wants a row, actions
- * and a status. Every row of every table has at least one case. CONTRIBUTING.md explains the format. */
+/* Decision cases: each file under test/cases/<decision>/ gives what was observed and wants a row,
+ * actions and a status. Every row of every table has at least one case. CONTRIBUTING.md explains
+ * the format. */
 #include "world.h"
 
 #include "decide/table.h"
@@ -89,7 +90,8 @@ static void load_outcomes(struct world *w, const struct decision *d, const char 
     }
 }
 
-/* The body of an exchange: the template with the case's changes; "raw" stands for what cannot be read. */
+/* The body of an exchange: the template with the case's changes; "raw" stands for what cannot be
+ * read. */
 static void *load_body(struct world *w, const struct rco_value *x, const struct rco_schema *schema)
 {
     struct rco_error err = RCO_ERROR_INIT;
@@ -205,9 +207,9 @@ static struct rco_value *status_tree(struct world *w, const struct decision *d, 
                                      const char *name)
 {
     struct world_object *o = world_find(w, d->kind, ns, name);
-    struct rco_value *status =
-        o && tree_get(o->tree, "status") ? tree_copy(&w->a, tree_get(o->tree, "status"))
-                                         : tree_parse(&w->a, "{}");
+    struct rco_value *status = o && tree_get(o->tree, "status")
+                                   ? tree_copy(&w->a, tree_get(o->tree, "status"))
+                                   : tree_parse(&w->a, "{}");
     for (const struct rco_action *x = w->plan.first; x; x = x->next) {
         if (x->type != RCO_ACTION_PATCH_STATUS || x->kind != d->kind)
             continue;
@@ -261,7 +263,9 @@ static const char *key_name(const struct decision *d, const struct rco_value *gi
     const char *key = rco_value_text(given, "key");
     if (key)
         return key;
-    return d->kind == RCO_KIND_ENV ? "dev" : d->kind == RCO_KIND_DEPSPEC ? "web" : "web-5b1d0-v1-b1";
+    return d->kind == RCO_KIND_ENV       ? "dev"
+           : d->kind == RCO_KIND_DEPSPEC ? "web"
+                                         : "web-5b1d0-v1-b1";
 }
 
 /* What the caches leave out (decide/compact.h) is nothing that a decision reads. */
@@ -292,7 +296,8 @@ static void check_edge(struct world *w, const char *path, const char *ns, const 
         fail_msg("%s: %s must not become %s", path, from ? from : "nothing", to);
 }
 
-/* What waits at the gateway is answered after the writes it stands for, and nothing is written after. */
+/* What waits at the gateway is answered after the writes it stands for, and nothing is written
+ * after. */
 static void check_order(struct world *w, const char *path)
 {
     bool replied = false;
@@ -308,7 +313,8 @@ static void run_case(const struct decision *d, const char *path, struct covered 
     struct world *w = calloc(1, sizeof(*w));
     world_init(w);
     struct rco_value *file = tree_load(&w->a, path);
-    const struct rco_value *given = rco_value_get(file, "given"), *want = rco_value_get(file, "want");
+    const struct rco_value *given = rco_value_get(file, "given"),
+                           *want = rco_value_get(file, "want");
     if (!rco_value_text(file, "case") || !given || !want)
         fail_msg("%s: needs case, given and want", path);
     const char *name = key_name(d, given);

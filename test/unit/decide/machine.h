@@ -1,4 +1,5 @@
-/* Job controller, kubelet and runner of the test world: each step does one thing that could happen. */
+/* Job controller, kubelet and runner of the test world: each step does one thing that could happen.
+ */
 #ifndef RCO_TEST_DECIDE_MACHINE_H
 #define RCO_TEST_DECIDE_MACHINE_H
 
@@ -6,10 +7,19 @@
 
 #define COMMIT_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define COMMIT_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
-#define HEX64(D) D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D \
-    D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D
+#define HEX64(D)                                                                                   \
+    D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D D  \
+        D D D D D D D D D D D D D D D D D
 
-enum pod_stage { POD_NEW, POD_RUNNING, POD_ASKING, POD_STARTED, POD_REPORTING, POD_DELIVERED, POD_ENDED };
+enum pod_stage {
+    POD_NEW,
+    POD_RUNNING,
+    POD_ASKING,
+    POD_STARTED,
+    POD_REPORTING,
+    POD_DELIVERED,
+    POD_ENDED
+};
 
 struct pod_model {
     const char *name, *uid, *run, *run_uid;
@@ -37,21 +47,23 @@ static inline void machine_init(struct machine *m)
     m->project = "web";
     m->adds = 2;
     world_add_json(&m->w, RCO_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"team-a\"}}");
-    world_add_json(&m->w, RCO_KIND_ENV,
-                   "{\"metadata\":{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\",\"projectId\":"
-                   "\"shop\",\"class\":\"development\"},\"status\":{\"observedGeneration\":-1}}");
+    world_add_json(
+        &m->w, RCO_KIND_ENV,
+        "{\"metadata\":{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\",\"projectId\":"
+        "\"shop\",\"class\":\"development\"},\"status\":{\"observedGeneration\":-1}}");
 }
 
 static inline void machine_add_spec(struct machine *m, const char *name)
 {
     world_add_json(
         &m->w, RCO_KIND_DEPSPEC,
-        rco_arena_printf(&m->w.a,
-                         "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"tenantId\":\"default\",\"projectId\":"
-                         "\"shop\",\"environmentId\":\"dev\",\"kind\":\"Workload\",\"programRef\":"
-                         "\"https://git.example.com/shop/infra.git//web\",\"programVersion\":\"%s\"},"
-                         "\"status\":{\"observedGeneration\":-1}}",
-                         name, COMMIT_A));
+        rco_arena_printf(
+            &m->w.a,
+            "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"tenantId\":\"default\",\"projectId\":"
+            "\"shop\",\"environmentId\":\"dev\",\"kind\":\"Workload\",\"programRef\":"
+            "\"https://git.example.com/shop/infra.git//web\",\"programVersion\":\"%s\"},"
+            "\"status\":{\"observedGeneration\":-1}}",
+            name, COMMIT_A));
 }
 
 static inline struct world_object *machine_spec(struct machine *m, const char *name)
@@ -75,22 +87,25 @@ static inline bool machine_make_pods(struct machine *m)
         if (has)
             continue;
         struct rco_value *pod = tree_parse(
-            &w->a, rco_arena_printf(&w->a,
-                                    "{\"metadata\":{\"name\":\"%s-x1\",\"ownerReferences\":[{\"apiVersion\":"
-                                    "\"batch/v1\",\"kind\":\"Job\",\"name\":\"%s\",\"uid\":\"%s\","
-                                    "\"controller\":true}]},\"spec\":{\"serviceAccountName\":\"default\"},"
-                                    "\"status\":{\"phase\":\"Pending\"}}",
-                                    world_name(job), world_name(job), uid));
+            &w->a, rco_arena_printf(
+                       &w->a,
+                       "{\"metadata\":{\"name\":\"%s-x1\",\"ownerReferences\":[{\"apiVersion\":"
+                       "\"batch/v1\",\"kind\":\"Job\",\"name\":\"%s\",\"uid\":\"%s\","
+                       "\"controller\":true}]},\"spec\":{\"serviceAccountName\":\"default\"},"
+                       "\"status\":{\"phase\":\"Pending\"}}",
+                       world_name(job), world_name(job), uid));
         tree_put(&w->a, (struct rco_value *)rco_value_get(pod, "metadata"), "labels",
                  tree_copy(&w->a, tree_get(job->tree, "spec.template.metadata.labels")));
         tree_put(&w->a, (struct rco_value *)rco_value_get(pod, "metadata"), "finalizers",
                  tree_copy(&w->a, tree_get(job->tree, "spec.template.metadata.finalizers")));
         struct world_object *o = world_add(w, RCO_KIND_POD, pod);
         assert_true(m->n_pods < RCO_ARRAY_LEN(m->pods));
-        m->pods[m->n_pods++] = (struct pod_model){
-            .name = world_name(o), .uid = tree_string(o->tree, "metadata.uid"),
-            .run = world_label(o, RCO_LABEL_RUN), .run_uid = world_label(o, RCO_LABEL_RUN_UID),
-            .phase = rco_phase_parse(world_label(o, RCO_LABEL_PHASE))};
+        m->pods[m->n_pods++] =
+            (struct pod_model){.name = world_name(o),
+                               .uid = tree_string(o->tree, "metadata.uid"),
+                               .run = world_label(o, RCO_LABEL_RUN),
+                               .run_uid = world_label(o, RCO_LABEL_RUN_UID),
+                               .phase = rco_phase_parse(world_label(o, RCO_LABEL_PHASE))};
         return true;
     }
     return false;
@@ -106,10 +121,12 @@ static inline const char *machine_status(struct machine *m, const char *engine, 
 {
     return rco_arena_printf(
         &m->w.a,
-        "{\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"%s\",\"initContainerStatuses\":[{\"name\":"
-        "\"report\",\"imageID\":\"docker.io/library/runner@sha256:" HEX64("c") "\",\"state\":{%s}}],"
-        "\"containerStatuses\":[{\"name\":\"engine\",\"imageID\":\"docker.io/library/runner@sha256:"
-        HEX64("c") "\",\"state\":{%s}}]}}",
+        "{\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"%s\",\"initContainerStatuses\":[{"
+        "\"name\":"
+        "\"report\",\"imageID\":\"docker.io/library/runner@sha256:" HEX64(
+            "c") "\",\"state\":{%s}}],"
+                 "\"containerStatuses\":[{\"name\":\"engine\",\"imageID\":\"docker.io/library/"
+                 "runner@sha256:" HEX64("c") "\",\"state\":{%s}}]}}",
         phase, report, engine);
 }
 
@@ -121,18 +138,23 @@ static inline void machine_ask(struct machine *m, struct pod_model *p)
     struct world *w = &m->w;
     const struct rco_run *run = world_get(w, RCO_KIND_RUN, "team-a", p->run);
     struct rco_runner_start *s = RCO_NEW(&w->a, struct rco_runner_start);
-    *s = (struct rco_runner_start){.protocol = 1, .has_protocol = true, .run_uid = p->run_uid,
+    *s = (struct rco_runner_start){.protocol = 1,
+                                   .has_protocol = true,
+                                   .run_uid = p->run_uid,
                                    .project = m->project,
                                    .commit = run ? run->spec.snapshot.program.commit : COMMIT_A,
-                                   .workspace_digest = HEX64("d"), .runner_version = "0.1.0"};
+                                   .workspace_digest = HEX64("d"),
+                                   .runner_version = "0.1.0"};
     size_t at = w->n_starts++ % RCO_ARRAY_LEN(w->starts);
     if (w->n_starts > RCO_ARRAY_LEN(w->starts))
         w->n_starts = RCO_ARRAY_LEN(w->starts);
     p->exchange = ++m->exchange;
     w->starts[at].run = p->run;
     w->starts[at].live = true;
-    w->starts[at].start = (struct rco_mailbox_start){.exchange = p->exchange, .phase = p->phase,
-                                                     .pod_name = p->name, .pod_uid = p->uid,
+    w->starts[at].start = (struct rco_mailbox_start){.exchange = p->exchange,
+                                                     .phase = p->phase,
+                                                     .pod_name = p->name,
+                                                     .pod_uid = p->uid,
                                                      .request = s};
 }
 
@@ -143,29 +165,48 @@ static inline struct rco_runner_receipt *machine_receipt(struct machine *m,
     const struct rco_run *run = world_get(w, RCO_KIND_RUN, "team-a", p->run);
     struct rco_runner_receipt *r = RCO_NEW(&w->a, struct rco_runner_receipt);
     struct rco_runner_artifact *artifacts = rco_arena_array(&w->a, 2, sizeof(*artifacts));
-    artifacts[0] = (struct rco_runner_artifact){.kind = RCO_ARTIFACT_KIND_LOG, .digest = HEX64("1"),
-                                                .size = 100, .has_size = true};
+    artifacts[0] = (struct rco_runner_artifact){
+        .kind = RCO_ARTIFACT_KIND_LOG, .digest = HEX64("1"), .size = 100, .has_size = true};
     artifacts[1] = (struct rco_runner_artifact){
         .kind = p->phase == RCO_PHASE_PLAN ? RCO_ARTIFACT_KIND_PLAN : RCO_ARTIFACT_KIND_STATE,
-        .digest = HEX64("e"), .size = 1000, .has_size = true};
+        .digest = HEX64("e"),
+        .size = 1000,
+        .has_size = true};
     *r = (struct rco_runner_receipt){
-        .protocol = 1, .has_protocol = true, .run_uid = p->run_uid,
+        .protocol = 1,
+        .has_protocol = true,
+        .run_uid = p->run_uid,
         .phase = p->phase == RCO_PHASE_PLAN ? RCO_ENGINE_PHASE_PLAN : RCO_ENGINE_PHASE_APPLY,
         .result = failed ? RCO_APPLY_RESULT_FAILED : RCO_APPLY_RESULT_SUCCEEDED,
         .program_version = run ? run->spec.snapshot.program.commit : COMMIT_A,
-        .project = m->project, .stack = run ? run->spec.snapshot.stack_name : "",
-        .inputs_hash = HEX64("2"), .workspace_digest = HEX64("d"), .plan_file_digest = HEX64("e"),
-        .base_state_digest = HEX64("3"), .operations_digest = HEX64("4"), .state_digest = HEX64("5"),
-        .engine_version = "3.274.1", .runner_version = "0.1.0",
-        .adds = m->adds, .has_adds = true, .has_changes = true, .has_deletes = true,
-        .has_replaces = true, .sames = 1, .has_sames = true, .has_outputs_changed = true,
-        .has_pending_operations = true, .has_may_have_changed = true,
-        .started_at = w->now, .finished_at = w->now,
-        .artifacts = artifacts, .n_artifacts = failed ? 1 : 2};
+        .project = m->project,
+        .stack = run ? run->spec.snapshot.stack_name : "",
+        .inputs_hash = HEX64("2"),
+        .workspace_digest = HEX64("d"),
+        .plan_file_digest = HEX64("e"),
+        .base_state_digest = HEX64("3"),
+        .operations_digest = HEX64("4"),
+        .state_digest = HEX64("5"),
+        .engine_version = "3.274.1",
+        .runner_version = "0.1.0",
+        .adds = m->adds,
+        .has_adds = true,
+        .has_changes = true,
+        .has_deletes = true,
+        .has_replaces = true,
+        .sames = 1,
+        .has_sames = true,
+        .has_outputs_changed = true,
+        .has_pending_operations = true,
+        .has_may_have_changed = true,
+        .started_at = w->now,
+        .finished_at = w->now,
+        .artifacts = artifacts,
+        .n_artifacts = failed ? 1 : 2};
     if (m->adds) {
         r->types = rco_arena_array(&w->a, 1, sizeof(*r->types));
-        r->types[0] = (struct rco_plan_type){.type = "kubernetes:apps/v1:Deployment",
-                                             .adds = m->adds, .has_adds = true};
+        r->types[0] = (struct rco_plan_type){
+            .type = "kubernetes:apps/v1:Deployment", .adds = m->adds, .has_adds = true};
         r->n_types = 1;
         r->resources = rco_arena_array(&w->a, 1, sizeof(*r->resources));
         r->resources[0] = (struct rco_plan_resource){"urn:pulumi:dev::web::d::web", "create"};
@@ -188,9 +229,12 @@ static inline void machine_report(struct machine *m, struct pod_model *p, bool f
     p->exchange = ++m->exchange;
     w->receipts[at].run = p->run;
     w->receipts[at].live = true;
-    w->receipts[at].receipt = (struct rco_mailbox_receipt){
-        .exchange = p->exchange, .phase = p->phase, .pod_name = p->name, .pod_uid = p->uid,
-        .receipt = machine_receipt(m, p, failed)};
+    w->receipts[at].receipt =
+        (struct rco_mailbox_receipt){.exchange = p->exchange,
+                                     .phase = p->phase,
+                                     .pod_name = p->name,
+                                     .pod_uid = p->uid,
+                                     .receipt = machine_receipt(m, p, failed)};
 }
 
 /* Status of the reply to the pod's exchange; 0: none yet. */

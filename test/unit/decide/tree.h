@@ -1,9 +1,10 @@
-/* JSON trees for tests: parsing YAML, merge patches, subset comparison. Everything lives in an arena. */
+/* JSON trees for tests: parsing YAML, merge patches, subset comparison. Everything lives in an
+ * arena. */
 #ifndef RCO_TEST_DECIDE_TREE_H
 #define RCO_TEST_DECIDE_TREE_H
 
-#include "json/yaml.h"
 #include "pulumi/value.h"
+#include "json/yaml.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,8 +135,9 @@ static inline void tree_set(struct rco_arena *a, struct rco_value *v, const char
     tree_merge(a, v, tree_parse(a, rco_buf_str(&text)));
 }
 
-/* Whether GOT holds everything that WANT says. "*" is anything that is there, null is absence, a list must
- * have the same length; a text "~x" is a text that contains x. On a difference the path goes to WHERE. */
+/* Whether GOT holds everything that WANT says. "*" is anything that is there, null is absence, a
+ * list must have the same length; a text "~x" is a text that contains x. On a difference the path
+ * goes to WHERE. */
 static inline bool tree_contains(const struct rco_value *want, const struct rco_value *got,
                                  const char *path, struct rco_buf *where)
 {
@@ -158,7 +160,8 @@ static inline bool tree_contains(const struct rco_value *want, const struct rco_
     }
     if (same && want->type == RCO_VALUE_ARRAY && want->len == got->len) {
         size_t i = 0;
-        for (const struct rco_value *c = want->first, *g = got->first; c; c = c->next, g = g->next) {
+        for (const struct rco_value *c = want->first, *g = got->first; c;
+             c = c->next, g = g->next) {
             char sub[512];
             snprintf(sub, sizeof(sub), "%.400s[%zu]", path, i++);
             if (!tree_contains(c, g, sub, where))

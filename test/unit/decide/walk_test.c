@@ -1,6 +1,6 @@
-/* The three decisions together, in a world of their own: the main path with its number of writes, and a
- * random walk of what users, nodes and runners do, after each step of which plans must reach a fixed
- * point and break no rule. */
+/* The three decisions together, in a world of their own: the main path with its number of writes,
+ * and a random walk of what users, nodes and runners do, after each step of which plans must reach
+ * a fixed point and break no rule. */
 #include "machine.h"
 
 #include <unistd.h>
@@ -103,8 +103,8 @@ static void toggle_suspend(struct machine *m, uint32_t r)
 {
     struct world_object *o = any_object(m, RCO_KIND_DEPSPEC, r);
     if (o)
-        world_change(&m->w, o, r & 64 ? "{\"spec\":{\"suspend\":true}}"
-                                      : "{\"spec\":{\"suspend\":false}}");
+        world_change(&m->w, o,
+                     r & 64 ? "{\"spec\":{\"suspend\":true}}" : "{\"spec\":{\"suspend\":false}}");
 }
 
 static void ask_for_run(struct machine *m, uint32_t r)
@@ -114,20 +114,23 @@ static void ask_for_run(struct machine *m, uint32_t r)
         world_change(&m->w, o,
                      rco_arena_printf(&m->w.a,
                                       "{\"metadata\":{\"annotations\":{\"runtimecloud.io/run-now\":"
-                                      "\"%u\"}}}", r));
+                                      "\"%u\"}}}",
+                                      r));
 }
 
 static void change_config(struct machine *m, uint32_t r)
 {
     struct world_object *o = world_find(&m->w, RCO_KIND_CONFIGMAP, "team-a", "settings");
     if (!o)
-        world_add_json(&m->w, RCO_KIND_CONFIGMAP,
-                       "{\"metadata\":{\"name\":\"settings\",\"labels\":{\"runtimecloud.io/environment\":"
-                       "\"dev\"}},\"data\":{\"replicas\":\"1\"}}");
+        world_add_json(
+            &m->w, RCO_KIND_CONFIGMAP,
+            "{\"metadata\":{\"name\":\"settings\",\"labels\":{\"runtimecloud.io/environment\":"
+            "\"dev\"}},\"data\":{\"replicas\":\"1\"}}");
     else if (r % 5 == 0)
         world_delete(&m->w, o);
     else
-        world_change(&m->w, o, rco_arena_printf(&m->w.a, "{\"data\":{\"replicas\":\"%u\"}}", r % 3));
+        world_change(&m->w, o,
+                     rco_arena_printf(&m->w.a, "{\"data\":{\"replicas\":\"%u\"}}", r % 3));
 }
 
 static void cancel_run(struct machine *m, uint32_t r)
@@ -216,9 +219,9 @@ static void decide_one(struct machine *m, uint32_t r)
 }
 
 static void (*const user_steps[])(struct machine *, uint32_t) = {
-    change_spec,   toggle_suspend, ask_for_run, change_config, cancel_run,   delete_run, delete_job,
-    delete_pod,    kill_pod,       let_time_pass, change_plans, restart,     lose_answer, decide_one,
-    let_time_pass, change_plans,   change_plans,
+    change_spec, toggle_suspend, ask_for_run,   change_config, cancel_run,   delete_run,
+    delete_job,  delete_pod,     kill_pod,      let_time_pass, change_plans, restart,
+    lose_answer, decide_one,     let_time_pass, change_plans,  change_plans,
 };
 
 /* At most one engine on the volume, and so on each stack: from the answer on. */
@@ -236,14 +239,17 @@ static void check_engines(struct machine *m)
 static bool step(struct machine *m, uint64_t *seed)
 {
     uint32_t r = next_random(seed);
-    if (m->n_pods + 2 > RCO_ARRAY_LEN(m->pods) || m->w.n_replies + 8 > RCO_ARRAY_LEN(m->w.replies) ||
-        m->w.n_objects + 8 > WORLD_MAX_OBJECTS || m->w.n_outcomes + 4 > RCO_ARRAY_LEN(m->w.outcomes))
+    if (m->n_pods + 2 > RCO_ARRAY_LEN(m->pods) ||
+        m->w.n_replies + 8 > RCO_ARRAY_LEN(m->w.replies) ||
+        m->w.n_objects + 8 > WORLD_MAX_OBJECTS ||
+        m->w.n_outcomes + 4 > RCO_ARRAY_LEN(m->w.outcomes))
         return false;
     m->w.now += RCO_US_PER_S;
     if (r % 16 < 13) {
         machine_make_pods(m);
         if (m->n_pods)
-            machine_step_pod(m, &m->pods[m->n_pods - 1 - (r >> 8) % (m->n_pods < 3 ? m->n_pods : 3)]);
+            machine_step_pod(m,
+                             &m->pods[m->n_pods - 1 - (r >> 8) % (m->n_pods < 3 ? m->n_pods : 3)]);
     } else {
         user_steps[(r >> 4) % RCO_ARRAY_LEN(user_steps)](m, next_random(seed));
     }
@@ -253,7 +259,8 @@ static bool step(struct machine *m, uint64_t *seed)
     return true;
 }
 
-/* Nothing hangs: when nobody does anything any more, every run has ended and left nothing behind. */
+/* Nothing hangs: when nobody does anything any more, every run has ended and left nothing behind.
+ */
 static void check_rest(struct machine *m)
 {
     for (size_t i = 0; i < m->w.n_objects; i++) {
@@ -318,7 +325,8 @@ static void walk(uint64_t seed)
     free(m);
 }
 
-/* A failure names its seed; RCO_TEST_SEED replays it alone, RCO_TEST_TRACE=1 prints what was done. */
+/* A failure names its seed; RCO_TEST_SEED replays it alone, RCO_TEST_TRACE=1 prints what was done.
+ */
 static void test_random_walks_reach_fixed_points_and_break_no_rule(void **state)
 {
     const char *only = getenv("RCO_TEST_SEED");

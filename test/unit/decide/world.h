@@ -1,5 +1,6 @@
-/* A small world for decisions: objects as JSON trees, the observe functions of the program over them, and
- * an API server that carries plans out with uids, resourceVersions, generations and finalizers. */
+/* A small world for decisions: objects as JSON trees, the observe functions of the program over
+ * them, and an API server that carries plans out with uids, resourceVersions, generations and
+ * finalizers. */
 #ifndef RCO_TEST_DECIDE_WORLD_H
 #define RCO_TEST_DECIDE_WORLD_H
 
@@ -12,8 +13,8 @@
 #include "decide/deployment.h"
 #include "decide/environment.h"
 #include "decide/run.h"
-#include "json/writer.h"
 #include "plan/plan.h"
+#include "json/writer.h"
 
 #define WORLD_MAX_OBJECTS 512
 #define WORLD_OPERATOR_NS "runtime-cloud"
@@ -21,7 +22,7 @@
 struct world_object {
     enum rco_kind kind;
     struct rco_value *tree;
-    const char *sent; /* body of the create that made it, for COMPARE */
+    const char *sent;    /* body of the create that made it, for COMPARE */
     const void *decoded; /* of the current tree, or NULL */
     bool gone;
 };
@@ -65,7 +66,7 @@ struct world {
     struct world_reply replies[256];
     size_t n_replies;
     unsigned writes, events;
-    bool whole; /* objects as the API server has them, not as the caches keep them */
+    bool whole;           /* objects as the API server has them, not as the caches keep them */
     struct rco_plan plan; /* of the last decision */
     /* Called for each status patch of a run with the state before and after. */
     void (*transition)(struct world *w, const struct rco_run *before, const struct rco_run *after);
@@ -139,9 +140,12 @@ static inline void *world_decode_whole(struct world *w, const struct world_objec
 static inline void world_compact(enum rco_kind kind, void *obj, struct rco_arena *a)
 {
     static void (*const compact[RCO_KIND_COUNT])(void *, struct rco_arena *) = {
-        [RCO_KIND_NAMESPACE] = rco_compact_namespace, [RCO_KIND_DEPSPEC] = rco_compact_depspec,
-        [RCO_KIND_RUN] = rco_compact_run,             [RCO_KIND_JOB] = rco_compact_job,
-        [RCO_KIND_POD] = rco_compact_pod,             [RCO_KIND_CONFIGMAP] = rco_compact_configmap,
+        [RCO_KIND_NAMESPACE] = rco_compact_namespace,
+        [RCO_KIND_DEPSPEC] = rco_compact_depspec,
+        [RCO_KIND_RUN] = rco_compact_run,
+        [RCO_KIND_JOB] = rco_compact_job,
+        [RCO_KIND_POD] = rco_compact_pod,
+        [RCO_KIND_CONFIGMAP] = rco_compact_configmap,
         [RCO_KIND_PVC] = rco_compact_pvc};
     if (compact[kind])
         compact[kind](obj, a);
@@ -217,9 +221,9 @@ static inline void world_change(struct world *w, struct world_object *o, const c
     char *after = tree_get(o->tree, "spec") ? tree_text(&w->a, tree_get(o->tree, "spec")) : NULL;
     if (before && after && strcmp(before, after) != 0)
         tree_set(&w->a, o->tree, "metadata.generation",
-                 rco_arena_printf(&w->a, "%lld",
-                                  (long long)rco_value_int(tree_get(o->tree, "metadata"),
-                                                           "generation", 1) + 1));
+                 rco_arena_printf(
+                     &w->a, "%lld",
+                     (long long)rco_value_int(tree_get(o->tree, "metadata"), "generation", 1) + 1));
     world_touch(w, o);
 }
 
@@ -380,8 +384,8 @@ static inline struct rco_depspec_observed world_observe_depspec(struct world *w,
     const char *env = o.spec->spec.environment_id;
     o.tenant = world_get(w, RCO_KIND_TENANT, "", o.spec->spec.tenant_id);
     o.env = world_get(w, RCO_KIND_ENV, ns, env);
-    o.configmaps = (const void *)world_list(w, RCO_KIND_CONFIGMAP, fit_env_label, ns, env,
-                                            &o.n_configmaps);
+    o.configmaps =
+        (const void *)world_list(w, RCO_KIND_CONFIGMAP, fit_env_label, ns, env, &o.n_configmaps);
     o.runs = (const void *)world_list(w, RCO_KIND_RUN, fit_specification, ns, name, &o.n_runs);
     o.claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_holder, o.spec->metadata.uid, NULL,
                                         &o.n_claims);
@@ -406,8 +410,10 @@ static inline void world_observe_mailbox(struct world *w, const char *run,
 static inline void world_observe_pods(struct world *w, struct rco_run_observed *o)
 {
     const struct rco_meta *meta = &o->run->metadata;
-    o->jobs = (const void *)world_list(w, RCO_KIND_JOB, fit_run_uid, meta->ns, meta->uid, &o->n_jobs);
-    o->pods = (const void *)world_list(w, RCO_KIND_POD, fit_run_uid, meta->ns, meta->uid, &o->n_pods);
+    o->jobs =
+        (const void *)world_list(w, RCO_KIND_JOB, fit_run_uid, meta->ns, meta->uid, &o->n_jobs);
+    o->pods =
+        (const void *)world_list(w, RCO_KIND_POD, fit_run_uid, meta->ns, meta->uid, &o->n_pods);
     size_t n;
     const struct rco_pod *const *all = (const void *)world_list(
         w, RCO_KIND_POD, fit_env_label, meta->ns, o->run->spec.environment_id, &n);
@@ -465,8 +471,8 @@ static inline struct rco_run_observed world_observe_run(struct world *w, const c
     }
     o.engine_claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_engine_run, meta->uid, NULL,
                                                &o.n_engine_claims);
-    const struct rco_run *const *all = (const void *)world_list(
-        w, RCO_KIND_RUN, fit_environment, ns, o.run->spec.environment_id, &n);
+    const struct rco_run *const *all = (const void *)world_list(w, RCO_KIND_RUN, fit_environment,
+                                                                ns, o.run->spec.environment_id, &n);
     const struct rco_run **rest = rco_arena_array(&w->a, n + 1, sizeof(*rest));
     for (size_t i = 0; i < n; i++)
         if (all[i] != o.run)
@@ -498,9 +504,8 @@ static inline void world_outcome(struct world *w, struct world_outcomes *out,
                                  const char *uid, const char *message)
 {
     assert_true(out->n < RCO_ARRAY_LEN(out->items));
-    out->items[out->n++] = (struct rco_outcome){.type = type, .kind = action->kind,
-                                                .name = action->name, .uid = uid,
-                                                .message = message};
+    out->items[out->n++] = (struct rco_outcome){
+        .type = type, .kind = action->kind, .name = action->name, .uid = uid, .message = message};
 }
 
 static inline bool world_refuses(const struct world *w, const struct rco_action *action)
@@ -528,7 +533,8 @@ static inline bool world_create(struct world *w, const struct rco_action *action
         o = world_add(w, action->kind, tree_parse_n(&w->a, action->body, action->body_len));
         o->sent = action->body;
         assert_string_equal(world_name(o), action->name);
-        world_outcome(w, out, RCO_OUTCOME_CREATED, action, tree_string(o->tree, "metadata.uid"), NULL);
+        world_outcome(w, out, RCO_OUTCOME_CREATED, action, tree_string(o->tree, "metadata.uid"),
+                      NULL);
         return true;
     }
     if (action->exists == RCO_EXISTS_OK)
@@ -563,7 +569,8 @@ static inline bool world_patch(struct world *w, const struct rco_action *action)
         tree_put(&w->a, o->tree, "status",
                  tree_merge(&w->a, (struct rco_value *)rco_value_get(o->tree, "status"), s));
     } else {
-        tree_put(&w->a, (struct rco_value *)rco_value_get(patch, "metadata"), "resourceVersion", NULL);
+        tree_put(&w->a, (struct rco_value *)rco_value_get(patch, "metadata"), "resourceVersion",
+                 NULL);
         tree_merge(&w->a, o->tree, patch);
     }
     if (strcmp(old, tree_text(&w->a, o->tree)) == 0)
@@ -609,8 +616,10 @@ static inline bool world_execute(struct world *w, enum rco_kind kind, const char
     bool done = true, any = false;
     if (getenv("RCO_TEST_TRACE") && w->plan.n_actions)
         for (const struct rco_action *x = w->plan.first; x; x = x->next)
-            printf("%-18s %d %d %s %.200s\n", w->plan.row, x->type, x->kind,
-                   x->name ? x->name : "", x->body ? x->body : x->note ? x->note : "");
+            printf("%-18s %d %d %s %.200s\n", w->plan.row, x->type, x->kind, x->name ? x->name : "",
+                   x->body   ? x->body
+                   : x->note ? x->note
+                             : "");
     for (const struct rco_action *x = w->plan.first; x && done; x = x->next) {
         any |= x->type != RCO_ACTION_EVENT;
         switch (x->type) {

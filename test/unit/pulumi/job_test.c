@@ -8,9 +8,12 @@
 
 static const char minimal[] =
     "{\"metadata\":{\"name\":\"web-5b1d0-v1-b1\",\"namespace\":\"team-a\",\"uid\":"
-    "\"7c2e9a41-5b0d-4000-8000-000000000001\"},\"spec\":{\"tenantId\":\"default\",\"projectId\":\"shop\","
-    "\"environmentId\":\"dev\",\"specificationId\":\"5b1d\",\"specificationRef\":{\"name\":\"web\"},"
-    "\"specificationVersion\":1,\"snapshot\":{\"program\":{\"repository\":\"https://git/x\",\"path\":\"web\","
+    "\"7c2e9a41-5b0d-4000-8000-000000000001\"},\"spec\":{\"tenantId\":\"default\",\"projectId\":"
+    "\"shop\","
+    "\"environmentId\":\"dev\",\"specificationId\":\"5b1d\",\"specificationRef\":{\"name\":\"web\"}"
+    ","
+    "\"specificationVersion\":1,\"snapshot\":{\"program\":{\"repository\":\"https://git/"
+    "x\",\"path\":\"web\","
     "\"commit\":\"aaaa\"},\"stackName\":\"shop-web\",\"backend\":{\"url\":\"s3://states\","
     "\"secretsProvider\":\"awskms://k\"},\"hmacKeySecretName\":\"rco-dev-hmac-1\","
     "\"planServiceAccountName\":\"planner\",\"applyServiceAccountName\":\"deployer\","
@@ -30,17 +33,20 @@ static const char everything[] =
     "\"runtimecloud.io/run-uid\":\"stolen\"},\"annotations\":{\"note\":\"x\"},"
     "\"env\":[{\"name\":\"A\",\"value\":\"1\"}],\"proxy\":{\"httpsProxy\":\"http://p\"},"
     "\"caBundle\":{\"name\":\"corp-ca\",\"key\":\"bundle.pem\"},\"pluginMirror\":\"https://m\"},"
-    "\"resources\":{\"requests\":{\"cpu\":\"1\",\"ephemeral-storage\":\"1Gi\"},\"limits\":{\"memory\":"
+    "\"resources\":{\"requests\":{\"cpu\":\"1\",\"ephemeral-storage\":\"1Gi\"},\"limits\":{"
+    "\"memory\":"
     "\"1Gi\",\"ephemeral-storage\":\"2Gi\"}},\"exportOutputs\":[\"url\"]}";
 
 static const char planned[] =
     "{\"engine\":{\"phase\":\"plan\",\"project\":\"web\"},\"planReceipt\":{\"adds\":1,"
-    "\"programVersion\":\"aaaa\",\"inputsHash\":\"i\",\"workspaceDigest\":\"w\",\"baseStateDigest\":\"b\","
+    "\"programVersion\":\"aaaa\",\"inputsHash\":\"i\",\"workspaceDigest\":\"w\","
+    "\"baseStateDigest\":\"b\","
     "\"operationsDigest\":\"o\",\"engineVersion\":\"3.274.1\",\"artifact\":{\"kind\":\"plan\","
     "\"digest\":\"0123456789abcdef\",\"size\":1200000}}}";
 
-static const struct rco_job_config config = {
-    .gateway_url = "https://gw:8443", .gateway_ca = "PEM", .node_selector = "{\"pool\":\"runner\"}"};
+static const struct rco_job_config config = {.gateway_url = "https://gw:8443",
+                                             .gateway_ca = "PEM",
+                                             .node_selector = "{\"pool\":\"runner\"}"};
 
 /* The run with SNAPSHOT merged into its own, and STATUS. Either may be NULL. */
 static const struct rco_run *load(struct rco_arena *a, const char *snapshot, const char *status)
@@ -57,7 +63,8 @@ static const struct rco_run *load(struct rco_arena *a, const char *snapshot, con
     return run;
 }
 
-static struct rco_value *job_of(struct rco_arena *a, const struct rco_run *run, enum rco_phase phase)
+static struct rco_value *job_of(struct rco_arena *a, const struct rco_run *run,
+                                enum rco_phase phase)
 {
     struct rco_error err = RCO_ERROR_INIT;
     rco_autobuf out = RCO_BUF_INIT;
@@ -107,27 +114,32 @@ static void test_pod_is_restricted_and_never_started_twice(void **state)
     struct rco_value *job = job_of(&a, load(&a, everything, planned), RCO_PHASE_APPLY);
     struct rco_value *want = tree_parse(
         &a,
-        "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"rco-7c2e9a415b0d-a\","
-        "\"namespace\":\"team-a\",\"ownerReferences\":null},\"spec\":{\"backoffLimit\":0,\"parallelism\":1,"
+        "{\"apiVersion\":\"batch/"
+        "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"rco-7c2e9a415b0d-a\","
+        "\"namespace\":\"team-a\",\"ownerReferences\":null},\"spec\":{\"backoffLimit\":0,"
+        "\"parallelism\":1,"
         "\"completions\":1,\"podReplacementPolicy\":\"Failed\",\"ttlSecondsAfterFinished\":null,"
         "\"activeDeadlineSeconds\":null,\"template\":{\"metadata\":{\"finalizers\":"
-        "[\"runtimecloud.io/engine\"],\"ownerReferences\":null},\"spec\":{\"restartPolicy\":\"Never\","
+        "[\"runtimecloud.io/"
+        "engine\"],\"ownerReferences\":null},\"spec\":{\"restartPolicy\":\"Never\","
         "\"serviceAccountName\":\"deployer\",\"automountServiceAccountToken\":false,"
         "\"enableServiceLinks\":false,\"shareProcessNamespace\":null,\"hostNetwork\":null,"
         "\"terminationGracePeriodSeconds\":600,\"nodeSelector\":{\"pool\":\"runner\"},"
         "\"imagePullSecrets\":[{\"name\":\"dev-pull\"}],\"securityContext\":{\"runAsNonRoot\":true,"
-        "\"runAsGroup\":10000,\"fsGroup\":10000,\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}}}}}");
+        "\"runAsGroup\":10000,\"fsGroup\":10000,\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}}}"
+        "}}");
     if (!tree_contains(want, job, "job", &where))
         fail_msg("%s", rco_buf_str(&where));
     for (size_t i = 0; i < RCO_ARRAY_LEN(names); i++) {
         const struct rco_value *c = container(job, names[i]);
         struct rco_value *security = tree_parse(
-            &a, rco_arena_printf(&a,
-                                 "{\"image\":\"runner:1\",\"securityContext\":{\"runAsUser\":%zu,"
-                                 "\"runAsNonRoot\":true,\"allowPrivilegeEscalation\":false,"
-                                 "\"readOnlyRootFilesystem\":true,\"privileged\":null,\"capabilities\":"
-                                 "{\"drop\":[\"ALL\"],\"add\":null}}}",
-                                 10001 + i));
+            &a,
+            rco_arena_printf(&a,
+                             "{\"image\":\"runner:1\",\"securityContext\":{\"runAsUser\":%zu,"
+                             "\"runAsNonRoot\":true,\"allowPrivilegeEscalation\":false,"
+                             "\"readOnlyRootFilesystem\":true,\"privileged\":null,\"capabilities\":"
+                             "{\"drop\":[\"ALL\"],\"add\":null}}}",
+                             10001 + i));
         if (!tree_contains(security, c, names[i], &where))
             fail_msg("%s", rco_buf_str(&where));
     }
@@ -162,7 +174,8 @@ static void test_every_mount_has_a_volume_and_every_volume_a_mount(void **state)
                 assert_true(used > 0);
             }
             for (size_t i = 0; i < RCO_ARRAY_LEN(names); i++) {
-                const struct rco_value *list = rco_value_get(container(job, names[i]), "volumeMounts");
+                const struct rco_value *list =
+                    rco_value_get(container(job, names[i]), "volumeMounts");
                 for (const struct rco_value *m = list->first; m; m = m->next)
                     assert_non_null(item(volumes, rco_value_text(m, "name")));
             }
@@ -219,12 +232,13 @@ static void test_saved_plan_is_mounted_chunk_by_chunk(void **state)
     assert_int_equal(sources->len, 3); /* 1,200,000 bytes */
     size_t i = 0;
     for (const struct rco_value *s = sources->first; s; s = s->next, i++) {
-        rco_name_chunk("7c2e9a41-5b0d-4000-8000-000000000001", "plan", "plan", i, "0123456789abcdef",
-                       name);
+        rco_name_chunk("7c2e9a41-5b0d-4000-8000-000000000001", "plan", "plan", i,
+                       "0123456789abcdef", name);
         want_text(name, tree_string(s, "secret.name"));
     }
-    assert_null(item(tree_get(job_of(&a, load(&a, NULL, planned), RCO_PHASE_PLAN),
-                              "spec.template.spec.volumes"), "plan"));
+    assert_null(item(
+        tree_get(job_of(&a, load(&a, NULL, planned), RCO_PHASE_PLAN), "spec.template.spec.volumes"),
+        "plan"));
 }
 
 /* Exceeding one evicts with one second of grace. */
@@ -273,12 +287,16 @@ static void test_description_is_the_same_for_all_and_complete(void **state)
         "{\"protocol\":1,\"namespace\":\"team-a\",\"run\":\"web-5b1d0-v1-b1\",\"phase\":\"apply\","
         "\"program\":{\"repository\":\"https://git/x\",\"path\":\"web\",\"commit\":\"aaaa\"},"
         "\"stack\":\"shop-web\",\"git\":{\"credentials\":true,\"ca\":true},\"backend\":{\"url\":"
-        "\"file:///rco/state\",\"claim\":\"rco-state-dev\",\"passphraseSecret\":\"rco-dev-pass-1\"},"
+        "\"file:///rco/"
+        "state\",\"claim\":\"rco-state-dev\",\"passphraseSecret\":\"rco-dev-pass-1\"},"
         "\"hmacSecret\":\"rco-dev-hmac-1\",\"secrets\":[{\"key\":\"pw\",\"secret\":\"dev-a\"},"
         "{\"env\":\"TOKEN\",\"secret\":\"dev-b\"}],\"env\":[{\"name\":\"A\",\"value\":\"1\"}],"
-        "\"proxy\":{\"httpsProxy\":\"http://p\"},\"caBundle\":\"corp-ca\",\"exportOutputs\":[\"url\"],"
-        "\"timeoutSeconds\":3600,\"graceSeconds\":600,\"guard\":\"Strict\",\"expected\":{\"project\":"
-        "\"web\",\"workspaceDigest\":\"w\",\"planFileDigest\":\"0123456789abcdef\",\"planFileSize\":1200000,"
+        "\"proxy\":{\"httpsProxy\":\"http://"
+        "p\"},\"caBundle\":\"corp-ca\",\"exportOutputs\":[\"url\"],"
+        "\"timeoutSeconds\":3600,\"graceSeconds\":600,\"guard\":\"Strict\",\"expected\":{"
+        "\"project\":"
+        "\"web\",\"workspaceDigest\":\"w\",\"planFileDigest\":\"0123456789abcdef\","
+        "\"planFileSize\":1200000,"
         "\"baseStateDigest\":\"b\",\"inputsHash\":\"i\",\"operationsDigest\":\"o\"}}");
     if (!tree_contains(want, tree_parse(&a, text), "RCO_JOB", &where))
         fail_msg("%s", rco_buf_str(&where));
