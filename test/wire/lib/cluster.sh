@@ -72,13 +72,13 @@ refuse_status() {
         '{metadata: {name: $n}, spec: {failurePolicy: "Fail",
           matchConstraints: {namespaceSelector: {matchLabels: {"kubernetes.io/metadata.name": $ns}},
             resourceRules: [{apiGroups: ["runtimecloud.io"], apiVersions: ["*"], operations: ["UPDATE"], resources: ["provisioningruns/status"]}]},
-          validations: [{expression: $cel, message: "refused by a test"}]}}')"
+          validations: [{expression: $cel, message: "refused by a test", reason: "Forbidden"}]}}')"
     must POST /apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings "$(jq -n --arg n "$1" \
         '{metadata: {name: $n}, spec: {policyName: $n, validationActions: ["Deny"]}}')"
-    # In force when it refuses what would change nothing.
-    sleep 1
+    sleep 1 # until it is in force
 }
 allow_status() {
     must DELETE "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/$1"
     must DELETE "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/$1"
+    sleep 1
 }

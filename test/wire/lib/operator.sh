@@ -52,7 +52,7 @@ operator_launch() {
             --gateway-bind-address "127.0.0.1:$((port + 2))" \
             --gateway-url "https://127.0.0.1:$(cat "$dir/gateway-port")" --log-level debug "$@" >>"$home/log" 2>&1
         echo $? >"$home/rc"
-    } &
+    } 2>/dev/null &
 }
 
 operator_await() { # NAME PORT PATH

@@ -82,7 +82,7 @@ gateway() {
     body=${answer%$'\n'*}
 }
 
-said() { query '.message // empty'; }
+said() { query '.message // empty' 2>/dev/null; }
 
 # answers NAME CODE [SENTENCE]: of the last request to the gateway
 answers() {
