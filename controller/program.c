@@ -16,11 +16,18 @@
 #include "setup.h"
 #include "startup.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define IDENTITY_RANDOM 8 /* bytes behind the host name */
+#define GATEWAY_CONNECTIONS 1024
+#define GATEWAY_IDLE_NS (60 * RCO_NS_PER_S) /* above the heartbeat interval: runners keep their connection */
+#define PROBE_CONNECTIONS 64
+/* More than all connections together: libwebsockets spins when accept fails with EMFILE. */
+#define OPEN_FILES (GATEWAY_CONNECTIONS + 2 * PROBE_CONNECTIONS + 512)
 
 struct program {
     const struct rco_options *options;
@@ -241,7 +248,8 @@ static void listen_gateway(struct program *p, const char *cert, const char *key)
         .port = p->options->gateway.port,
         .cert_pem = cert,
         .key_pem = key,
-        .max_connections = 1024,
+        .max_connections = GATEWAY_CONNECTIONS,
+        .idle_ns = GATEWAY_IDLE_NS,
     };
     struct rco_server_handler handler = rco_gateway_handler(p->gateway);
     struct rco_error err = RCO_ERROR_INIT;
@@ -322,7 +330,7 @@ static int listen_plain(struct program *p, const struct rco_address *address,
                         struct rco_server_handler handler, struct rco_error *err)
 {
     const struct rco_listener_options options = {
-        .address = address->host, .port = address->port, .max_connections = 64};
+        .address = address->host, .port = address->port, .max_connections = PROBE_CONNECTIONS};
 
     if (address->port < 0)
         return 0;
@@ -429,8 +437,27 @@ static void make_metrics(struct program *p)
                    1);
 }
 
+static int raise_open_files(struct rco_error *err)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return rco_error_errno(err, errno, "read the limit of open files");
+    if (limit.rlim_max < OPEN_FILES)
+        return rco_error_set(err, RCO_EINVALID,
+                             "the hard limit of open files is %llu, but %d are needed: raise it",
+                             (unsigned long long)limit.rlim_max, OPEN_FILES);
+    /* Lower is as good as higher: tables are sized by the limit. */
+    limit.rlim_cur = OPEN_FILES;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return rco_error_errno(err, errno, "set the limit of open files");
+    return 0;
+}
+
 static int start(struct program *p, struct rco_error *err)
 {
+    if (raise_open_files(err) < 0)
+        return -1;
     p->loop = rco_loop_uv_new();
     default_config(p);
     if (rco_config_file_load(p->options->config_file, &p->arena, &p->world.config, err) < 0)
