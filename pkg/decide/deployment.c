@@ -352,15 +352,27 @@ static bool wants_requested_run(const void *p)
     return may_run(CTX(p)) && CTX(p)->run_now;
 }
 
-/* Of a run that ended and is recorded the caches no longer keep what it acted on; its hash is
- * there. */
+/* Whether lastRun is the newest run or a later one that was deleted since. Of what it settles the caches no
+ * longer keep the snapshot; the hash is in the status. */
+static bool newest_is_settled(const struct rco_depspec_ctx *c)
+{
+    const struct rco_depspec_last_run *last = &c->next.last_run;
+    if (!c->newest)
+        return true;
+    if (!c->next.has_last_run)
+        return false;
+    int64_t version = c->newest->spec.specification_version;
+    return last->version > version || (last->version == version &&
+                                       last->number >= rco_run_number(c->newest->metadata.name));
+}
+
 static bool wants_run_for_config(const void *p)
 {
     const struct rco_depspec_ctx *c = CTX(p);
     char inputs[RCO_SHA256_HEX];
     if (!may_run(c))
         return false;
-    if (!c->newest || rco_streq(c->newest->metadata.uid, c->next.last_run.uid))
+    if (newest_is_settled(c))
         return !rco_streq(c->next.last_run.snapshot_hash, c->resolution.inputs);
     rco_resolved_inputs(&c->newest->spec.snapshot, inputs);
     return !rco_streq(inputs, c->resolution.inputs);
