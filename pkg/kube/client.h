@@ -15,8 +15,9 @@
 #define RCO_FIELD_MANAGER "runtime-cloud"
 #define RCO_KUBE_ANSWER_MAX (4 * 1024 * 1024) /* bytes of one answer */
 #define RCO_KUBE_QUEUE_MAX 20000 /* requests waiting for a slot; beyond: RCO_ETHROTTLED */
-#define RCO_KUBE_DEADLINE_NS (30 * RCO_NS_PER_S) /* default of a request, retries included (A44)   \
-                                                  */
+#define RCO_KUBE_DEADLINE_NS                                                                       \
+    (30 * RCO_NS_PER_S) /* default of a request, retries included (A44)                            \
+                         */
 #define RCO_KUBE_LIST_DEADLINE_NS (120 * RCO_NS_PER_S)
 #define RCO_KUBE_ATTEMPTS_MAX 10 /* A39 */
 

@@ -190,12 +190,6 @@ static void log_result(const struct run *r, const struct rco_execution_report *r
             RCO_S("error", report->err ? report->err->msg : ""));
 }
 
-static void retry(const struct run *r)
-{
-    rco_workqueue_add_rate_limited(r->controller->queue, &r->key, r->priority,
-                                   now(r->controller->manager));
-}
-
 /* What the plan's end means for the key. Returns the series that counts it. */
 static struct rco_series *settle(struct run *r, const struct rco_execution_report *report,
                                  bool new_outcomes)
@@ -215,11 +209,11 @@ static struct rco_series *settle(struct run *r, const struct rco_execution_repor
         return r->plan.requeue_after_ns > 0 ? c->requeue_after : c->success;
     case RCO_EXECUTION_CONFLICT:
     case RCO_EXECUTION_REFUSED:
-        retry(r);
+        rco_workqueue_add_backoff(c->queue, &r->key, r->priority, t);
         return c->requeue;
     case RCO_EXECUTION_RETRY:
         rco_series_inc(c->errors);
-        retry(r);
+        rco_workqueue_add_rate_limited(c->queue, &r->key, r->priority, t);
         return c->error;
     case RCO_EXECUTION_TERMINAL:
         rco_series_inc(c->errors);

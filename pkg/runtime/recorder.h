@@ -12,7 +12,8 @@
 #define RCO_EVENT_QUEUE_MAX 1000
 #define RCO_EVENT_BURST 25
 #define RCO_EVENT_REFILL_NS (300 * RCO_NS_PER_S)
-#define RCO_EVENT_SERIES_NS (360 * RCO_NS_PER_S) /* a series ends after so long without a repeat   \
+#define RCO_EVENT_SERIES_NS                                                                        \
+    (360 * RCO_NS_PER_S)                         /* a series ends after so long without a repeat   \
                                                   */
 #define RCO_EVENT_REFRESH_NS (60 * RCO_NS_PER_S) /* a repeat is written at most so often */
 #define RCO_EVENT_IN_FLIGHT_MAX 2

@@ -359,24 +359,35 @@ static rco_mono take_token(struct rco_workqueue *q, rco_mono now)
     return due > now ? due : now;
 }
 
-rco_mono rco_workqueue_add_rate_limited(struct rco_workqueue *q, const struct rco_key *key,
-                                        enum rco_priority priority, rco_mono now)
+static rco_mono retry_at(struct rco_workqueue *q, const struct rco_key *key,
+                         enum rco_priority priority, rco_mono earliest, rco_mono now)
 {
     struct item *i;
-    rco_mono due, token;
+    rco_mono due;
 
     if (q->shutdown)
         return now;
     i = find_or_make(q, key);
     due = now + backoff(i->failures);
-    token = take_token(q, now);
-    if (token > due)
-        due = token;
+    if (earliest > due)
+        due = earliest;
     if (i->failures < 1000)
         i->failures++;
     q->retries++;
     rco_workqueue_add_at(q, key, priority, due, now);
     return due;
+}
+
+rco_mono rco_workqueue_add_rate_limited(struct rco_workqueue *q, const struct rco_key *key,
+                                        enum rco_priority priority, rco_mono now)
+{
+    return retry_at(q, key, priority, take_token(q, now), now);
+}
+
+rco_mono rco_workqueue_add_backoff(struct rco_workqueue *q, const struct rco_key *key,
+                                   enum rco_priority priority, rco_mono now)
+{
+    return retry_at(q, key, priority, now, now);
 }
 
 void rco_workqueue_forget(struct rco_workqueue *q, const struct rco_key *key)

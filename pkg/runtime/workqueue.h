@@ -50,6 +50,10 @@ void rco_workqueue_add_at(struct rco_workqueue *q, const struct rco_key *key,
  * time. */
 rco_mono rco_workqueue_add_rate_limited(struct rco_workqueue *q, const struct rco_key *key,
                                         enum rco_priority priority, rco_mono now);
+/* After a conflict: the key's backoff alone. A conflict says nothing about the server's health, so
+ * it takes nothing from the bucket. Returns the due time. */
+rco_mono rco_workqueue_add_backoff(struct rco_workqueue *q, const struct rco_key *key,
+                                   enum rco_priority priority, rco_mono now);
 /* Success: the key's failures are forgotten. */
 void rco_workqueue_forget(struct rco_workqueue *q, const struct rco_key *key);
 unsigned rco_workqueue_failures(const struct rco_workqueue *q, const struct rco_key *key);

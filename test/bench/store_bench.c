@@ -1,5 +1,5 @@
-/* Memory of the informer stores for 20,000 specifications and as many finished runs, all different, and the
- * time of a relist. Run from the root of the repository. */
+/* Memory of the informer stores for 20,000 specifications and as many finished runs, all different,
+ * and the time of a relist. Run from the root of the repository. */
 #include "api/zz_generated_types.h"
 #include "base/clock.h"
 #include "base/file.h"

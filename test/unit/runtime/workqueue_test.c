@@ -110,6 +110,24 @@ static void test_A63_a_retry_storm_is_spread_to_ten_a_second(void **state)
     rco_workqueue_free(q);
 }
 
+static void test_A74_conflicts_take_nothing_from_the_bucket(void **state)
+{
+    struct rco_workqueue *q = rco_workqueue_new();
+    char name[16];
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "k%d", i);
+        struct rco_key k = rco_key_of("a", name);
+        assert_int_equal(rco_workqueue_add_backoff(q, &k, RCO_PRIORITY_NORMAL, NOW) - NOW, 5 * MS);
+    }
+    struct rco_key k = rco_key_of("a", "k0");
+    assert_int_equal(rco_workqueue_add_backoff(q, &k, RCO_PRIORITY_NORMAL, NOW) - NOW, 10 * MS);
+    k = rco_key_of("a", "failed");
+    assert_int_equal(rco_workqueue_add_rate_limited(q, &k, RCO_PRIORITY_NORMAL, NOW) - NOW, 5 * MS);
+    rco_workqueue_free(q);
+}
+
 static void test_A64_a_later_delay_never_moves_an_earlier_one(void **state)
 {
     struct rco_workqueue *q = rco_workqueue_new();
@@ -347,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_A61_a_key_waits_once_and_runs_once_at_a_time),
         cmocka_unit_test(test_A62_backoff_doubles_from_5_ms_to_1000_s_and_is_forgotten),
         cmocka_unit_test(test_A63_a_retry_storm_is_spread_to_ten_a_second),
+        cmocka_unit_test(test_A74_conflicts_take_nothing_from_the_bucket),
         cmocka_unit_test(test_A64_a_later_delay_never_moves_an_earlier_one),
         cmocka_unit_test(test_a_delayed_key_can_run_now_and_again_later),
         cmocka_unit_test(test_A66_priorities_come_first_and_merge_upwards),
