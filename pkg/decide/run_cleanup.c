@@ -5,6 +5,8 @@
 
 /* An engine whose receipt is recorded ends by itself within seconds. */
 #define LINGER_US (120 * RCO_US_PER_S)
+/* After its time to end, a pod of a living node is known to have ended within seconds. */
+#define SILENCE_US (300 * RCO_US_PER_S)
 
 static bool is_resting(const struct rco_run_ctx *c)
 {
@@ -208,6 +210,52 @@ void rco_run_do_engine_vanished(void *p)
             rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
             rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK), "?"),
             claim->metadata.name, claim->metadata.ns));
+}
+
+/* ---- a pod whose node says nothing ---- */
+
+/* Its time to end is long over (deletionTimestamp has the grace in it), and the kubelet has not
+ * said that the engine ended. */
+static const struct rco_pod *unreachable(const struct rco_run_ctx *c)
+{
+    for (size_t i = 0; i < c->o->n_pods; i++) {
+        const struct rco_pod *pod = c->o->pods[i];
+        if (rco_pod_is_held(pod) && pod->metadata.deletion &&
+            c->now > pod->metadata.deletion + SILENCE_US && !rco_run_engine_ended(c, pod))
+            return pod;
+    }
+    return NULL;
+}
+
+bool rco_run_is_pod_unreachable(const void *p)
+{
+    return !is_resting(RCO_RUN_CTX(p)) && unreachable(RCO_RUN_CTX(p));
+}
+
+void rco_run_do_pod_unreachable(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const struct rco_pod *pod = unreachable(c);
+    rco_run_stall(
+        c, "EngineUnknown",
+        rco_message(c->a,
+                    "pod %s should have ended, but node %s does not say that its engine has. "
+                    "When that node is surely off: kubectl patch pod %s -n %s --type=json "
+                    "-p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'",
+                    pod->metadata.name, rco_or(pod->spec.node_name, "?"), pod->metadata.name,
+                    c->meta->ns));
+    rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
+}
+
+bool rco_run_is_engine_unreachable(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return c->run && is_resting(c) && unreachable(c);
+}
+
+void rco_run_do_engine_unreachable(void *p)
+{
+    rco_run_do_pod_unreachable(p);
 }
 
 /* ---- the end of the run ---- */

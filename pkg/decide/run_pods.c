@@ -60,9 +60,14 @@ bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_n
         return true;
     if (is_fenced(pod, fenced_nodes, n_fenced_nodes) || was_never_bound(pod))
         return true;
-    bool began = engine && (engine->state.has_running || engine->last_state.has_terminated ||
-                            (engine->has_started && engine->started) || engine->container_id);
-    return !began && is_terminal(pod);
+    if (!is_terminal(pod))
+        return false;
+    /* A sandbox that died takes the state of its containers along; what they were last is kept. */
+    if (engine && engine->last_state.has_terminated && !engine->state.has_running)
+        return true;
+    bool began = engine && (engine->state.has_running || (engine->has_started && engine->started) ||
+                            engine->container_id);
+    return !began;
 }
 
 bool rco_run_engine_ended(const struct rco_run_ctx *c, const struct rco_pod *pod)
