@@ -121,7 +121,8 @@ void rco_operations_digest(struct rco_operation *ops, size_t n, char out[RCO_SHA
 {
     rco_autobuf text = RCO_BUF_INIT;
     struct rco_json_writer w;
-    qsort(ops, n, sizeof(*ops), compare_operations);
+    if (n > 1)
+        qsort(ops, n, sizeof(*ops), compare_operations);
     rco_json_writer_init(&w, &text);
     rco_json_begin_array(&w);
     for (size_t i = 0; i < n; i++) {
@@ -209,7 +210,8 @@ void rco_inputs_hash(const void *key, size_t key_len, struct rco_input *inputs, 
 {
     rco_autobuf text = RCO_BUF_INIT;
     struct rco_json_writer w;
-    qsort(inputs, n, sizeof(*inputs), compare_inputs);
+    if (n > 1)
+        qsort(inputs, n, sizeof(*inputs), compare_inputs);
     rco_json_writer_init(&w, &text);
     rco_json_begin_array(&w);
     for (size_t i = 0; i < n; i++) {
