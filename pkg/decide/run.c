@@ -356,6 +356,16 @@ static const struct rco_row rows[] = {
 
 static const struct rco_table table = {"run", rows, RCO_ARRAY_LEN(rows)};
 
+/* One exchange is answered at a time, and an answer alone wakes nobody. */
+static void come_back_for_the_others(const struct rco_run_observed *o, struct rco_plan *plan)
+{
+    size_t answered = 0;
+    for (const struct rco_action *x = plan->first; x; x = x->next)
+        answered += x->type == RCO_ACTION_REPLY;
+    if (answered && answered < o->mailbox.n_starts + o->mailbox.n_receipts)
+        rco_plan_requeue(plan, RCO_NS_PER_MS);
+}
+
 void rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan)
 {
     const struct rco_run_observed *o = snapshot;
@@ -363,6 +373,7 @@ void rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan)
     if (o->run)
         rco_run_ctx_init(&c, o, now, plan);
     plan->row = rco_table_run(&table, &c);
+    come_back_for_the_others(o, plan);
 }
 
 const struct rco_table *rco_run_table(void)
