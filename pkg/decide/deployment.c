@@ -7,8 +7,6 @@
 #include <string.h>
 
 #define RETRY_NS (60 * RCO_NS_PER_S)
-#define PRUNE_MAX 5 /* runs deleted by one decision */
-#define HISTORY_DEFAULT 20
 
 #define CTX(p) ((struct rco_depspec_ctx *)(p))
 
@@ -17,180 +15,9 @@ static bool is_gone(const void *p)
     return !CTX(p)->spec;
 }
 
-/* ---- deletion: what was deployed stays ---- */
-
-static bool has_finalizer(const struct rco_depspec_ctx *c)
-{
-    return rco_meta_has_finalizer(c->meta, RCO_FINALIZER_SPECIFICATION);
-}
-
-static bool is_ending(const struct rco_depspec_ctx *c)
-{
-    return c->meta->deletion && has_finalizer(c);
-}
-
-static const struct rco_run *unfinished(const struct rco_depspec_ctx *c)
-{
-    for (size_t i = 0; i < c->n_runs; i++)
-        if (!rco_run_state_is_final(c->runs[i]->status.state))
-            return c->runs[i];
-    return NULL;
-}
-
-/* A namespace that is terminating takes everything with it; retaining needs no waiting. */
-static bool namespace_ends(const struct rco_depspec_ctx *c)
-{
-    return c->o->ns && (c->o->ns->metadata.deletion ||
-                        c->o->ns->status.phase == RCO_NAMESPACE_PHASE_TERMINATING);
-}
-
-static bool deletion_waits_for_run(const void *p)
-{
-    const struct rco_depspec_ctx *c = CTX(p);
-    return is_ending(c) && !namespace_ends(c) && unfinished(c);
-}
-
-static void tell_ending(struct rco_depspec_ctx *c, const char *reason, const char *message)
-{
-    rco_conditions_set(&c->conditions, "Ready", "False", reason, message);
-    rco_conditions_set(&c->conditions, "Reconciling", "True", reason, message);
-    rco_conditions_remove(&c->conditions, "Stalled");
-    rco_depspec_commit(c);
-}
-
-static void wait_for_run(void *p)
-{
-    struct rco_depspec_ctx *c = CTX(p);
-    tell_ending(
-        c, "DeletionWaits",
-        rco_message(c->a,
-                    "deletion waits for run %s; a run that applies goes on to its end, any other "
-                    "is cancelled. What was deployed stays",
-                    unfinished(c)->metadata.name));
-}
-
-static bool is_busy_claim(const struct rco_lease *claim)
-{
-    return !rco_str_empty(
-        rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD_UID));
-}
-
-static const struct rco_lease *busy_claim(const struct rco_depspec_ctx *c)
-{
-    for (size_t i = 0; i < c->o->n_claims; i++)
-        if (is_busy_claim(c->o->claims[i]))
-            return c->o->claims[i];
-    return NULL;
-}
-
-static bool deletion_waits_for_engine(const void *p)
-{
-    const struct rco_depspec_ctx *c = CTX(p);
-    return is_ending(c) && !namespace_ends(c) && busy_claim(c);
-}
-
-static void wait_for_engine(void *p)
-{
-    struct rco_depspec_ctx *c = CTX(p);
-    const struct rco_lease *claim = busy_claim(c);
-    tell_ending(
-        c, "DeletionWaits",
-        rco_message(
-            c->a,
-            "deletion waits until the engine in pod %s has ended (stack %s). When that pod "
-            "is gone and surely no longer runs: kubectl delete lease %s -n %s",
-            rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_ENGINE_POD), "?"),
-            rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK), "?"),
-            claim->metadata.name, claim->metadata.ns));
-}
-
-static bool holds_claims(const void *p)
-{
-    const struct rco_depspec_ctx *c = CTX(p);
-    for (size_t i = 0; is_ending(c) && i < c->o->n_claims; i++)
-        if (!is_busy_claim(c->o->claims[i]) && !c->o->claims[i]->metadata.deletion)
-            return true;
-    return false;
-}
-
-static void release_claims(void *p)
-{
-    struct rco_depspec_ctx *c = CTX(p);
-    for (size_t i = 0; i < c->o->n_claims; i++)
-        if (!is_busy_claim(c->o->claims[i]) && !c->o->claims[i]->metadata.deletion)
-            rco_plan_delete(c->plan, RCO_KIND_LEASE, &c->o->claims[i]->metadata);
-}
-
-static bool may_be_released(const void *p)
-{
-    return is_ending(CTX(p));
-}
-
-static void release(void *p)
-{
-    struct rco_depspec_ctx *c = CTX(p);
-    if (c->next.has_applied_version)
-        rco_plan_event(
-            c->plan, RCO_KIND_DEPSPEC, c->meta, "Normal", "Retained",
-            rco_message(c->a,
-                        "version %lld stays deployed; its runs stay readable until someone "
-                        "deletes them",
-                        (long long)c->next.applied_version));
-    rco_plan_remove_finalizer(c->plan, RCO_KIND_DEPSPEC, c->meta, RCO_FINALIZER_SPECIFICATION);
-}
-
 static bool is_leaving(const void *p)
 {
     return CTX(p)->meta->deletion != 0;
-}
-
-static bool lacks_finalizer(const void *p)
-{
-    return !has_finalizer(CTX(p));
-}
-
-static void add_finalizer(void *p)
-{
-    struct rco_depspec_ctx *c = CTX(p);
-    rco_plan_add_finalizer(c->plan, RCO_KIND_DEPSPEC, c->meta, RCO_FINALIZER_SPECIFICATION);
-}
-
-/* ---- history ---- */
-
-/* Finished, recorded, and nothing of it was ever applied. */
-static bool may_be_pruned(const struct rco_depspec_ctx *c, const struct rco_run *run)
-{
-    return run != c->newest && rco_run_state_is_final(run->status.state) &&
-           run->status.state != RCO_RUN_STATE_APPLIED && !run->status.has_apply_receipt &&
-           !(run->status.has_engine && run->status.engine.phase == RCO_ENGINE_PHASE_APPLY &&
-             run->status.engine.pod_uid) &&
-           !rco_streq(run->metadata.uid, c->next.last_run.uid);
-}
-
-static int64_t surplus(const struct rco_depspec_ctx *c)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < c->n_runs; i++)
-        n += may_be_pruned(c, c->runs[i]) && !c->runs[i]->metadata.deletion;
-    return n - rco_or_int(c->o->config->history_limit, HISTORY_DEFAULT);
-}
-
-static bool has_surplus(const void *p)
-{
-    return surplus(CTX(p)) > 0;
-}
-
-static void prune(void *p)
-{
-    struct rco_depspec_ctx *c = CTX(p);
-    int64_t left = surplus(c);
-    for (size_t i = 0, done = 0; i < c->n_runs && left > 0 && done < PRUNE_MAX; i++) {
-        if (!may_be_pruned(c, c->runs[i]) || c->runs[i]->metadata.deletion)
-            continue;
-        rco_plan_delete(c->plan, RCO_KIND_RUN, &c->runs[i]->metadata);
-        left--;
-        done++;
-    }
 }
 
 /* ---- conditions ---- */
@@ -352,8 +179,8 @@ static bool wants_requested_run(const void *p)
     return may_run(CTX(p)) && CTX(p)->run_now;
 }
 
-/* Whether lastRun is the newest run or a later one that was deleted since. Of what it settles the caches no
- * longer keep the snapshot; the hash is in the status. */
+/* Whether lastRun is the newest run or a later one that was deleted since. Of what it settles the
+ * caches no longer keep the snapshot; the hash is in the status. */
 static bool newest_is_settled(const struct rco_depspec_ctx *c)
 {
     const struct rco_depspec_last_run *last = &c->next.last_run;
@@ -362,8 +189,8 @@ static bool newest_is_settled(const struct rco_depspec_ctx *c)
     if (!c->next.has_last_run)
         return false;
     int64_t version = c->newest->spec.specification_version;
-    return last->version > version || (last->version == version &&
-                                       last->number >= rco_run_number(c->newest->metadata.name));
+    return last->version > version ||
+           (last->version == version && last->number >= rco_run_number(c->newest->metadata.name));
 }
 
 static bool wants_run_for_config(const void *p)
@@ -534,18 +361,20 @@ static void report_applied(void *p)
 static const struct rco_row rows[] = {
     {"gone", "the specification is gone", "nothing", is_gone, NULL},
     {"deletion-run", "being deleted, one of its runs has not ended",
-     "wait; runs cancel themselves, one that applies goes on", deletion_waits_for_run,
-     wait_for_run},
+     "wait; runs cancel themselves, one that applies goes on", rco_depspec_is_deletion_run,
+     rco_depspec_do_deletion_run},
     {"deletion-engine", "being deleted, an engine on its stack has not ended", "wait",
-     deletion_waits_for_engine, wait_for_engine},
-    {"deletion-claims", "being deleted, it holds stack claims", "delete the claims", holds_claims,
-     release_claims},
+     rco_depspec_is_deletion_engine, rco_depspec_do_deletion_engine},
+    {"deletion-claims", "being deleted, it holds stack claims", "delete the claims",
+     rco_depspec_is_deletion_claims, rco_depspec_do_deletion_claims},
     {"deletion-released", "being deleted, nothing is left to wait for",
-     "finalizer removed; what was deployed stays", may_be_released, release},
+     "finalizer removed; what was deployed stays", rco_depspec_is_deletion_released,
+     rco_depspec_do_deletion_released},
     {"deletion-wait", "being deleted, our finalizer is gone", "nothing", is_leaving, NULL},
-    {"finalizer", "our finalizer is missing", "add it", lacks_finalizer, add_finalizer},
+    {"finalizer", "our finalizer is missing", "add it", rco_depspec_is_no_finalizer,
+     rco_depspec_do_no_finalizer},
     {"history", "more finished runs that applied nothing than the limit", "delete the oldest",
-     has_surplus, prune},
+     rco_depspec_is_history, rco_depspec_do_history},
     {"run-foreign", "something else stands under the name of the next run",
      "Stalled(ForeignObject), again in a minute", run_is_foreign, report_foreign},
     {"run-refused", "the API server refused the next run", "Stalled(RunRefused), again in a minute",

@@ -42,4 +42,19 @@ void rco_depspec_commit(struct rco_depspec_ctx *c);
 /* Adds the create of run NUMBER of the current version to the plan. */
 void rco_depspec_create_run(struct rco_depspec_ctx *c, int64_t number);
 
+/* One guard and one action of a row. Both take a struct rco_depspec_ctx. */
+#define RCO_DEPSPEC_ROW(NAME)                                                                      \
+    bool rco_depspec_is_##NAME(const void *p);                                                     \
+    void rco_depspec_do_##NAME(void *p)
+
+/* deployment_end.c: deletion, finalizer, history */
+RCO_DEPSPEC_ROW(deletion_run);
+RCO_DEPSPEC_ROW(deletion_engine);
+RCO_DEPSPEC_ROW(deletion_claims);
+RCO_DEPSPEC_ROW(deletion_released);
+RCO_DEPSPEC_ROW(no_finalizer);
+RCO_DEPSPEC_ROW(history);
+
+#undef RCO_DEPSPEC_ROW
+
 #endif
