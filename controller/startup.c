@@ -1,7 +1,9 @@
 #include "startup.h"
 
-#include "api/zz_generated_types.h"
+#include "api/kinds.h"
+#include "base/buf.h"
 #include "base/log.h"
+#include "json/value.h"
 
 static const enum rco_kind our_kinds[] = {RCO_KIND_DEPSPEC, RCO_KIND_RUN, RCO_KIND_ENV,
                                           RCO_KIND_TENANT};
@@ -12,6 +14,8 @@ struct rco_startup {
     struct rco_kube_call *call;
     size_t next_kind; /* of our_kinds; 0 before the version is known */
     bool version_known;
+    bool served;   /* our version of the kind asked about */
+    char *missing; /* why not */
 };
 
 static void step(void *ctx);
@@ -51,42 +55,113 @@ static void on_version(void *ctx, int major, int minor, const char *git_version,
     step(s);
 }
 
-/* One installation a cluster: cluster-scoped objects have fixed names. */
-static bool is_ours(struct rco_startup *s, const struct rco_kube_result *result)
+static const struct rco_kind_info *next_info(const struct rco_startup *s)
 {
-    rco_autoarena a = RCO_ARENA_INIT;
-    struct rco_error err = RCO_ERROR_INIT;
-    rco_autofree char *why = NULL;
-    const char *ns;
-    void *crd;
-
-    if (rco_kube_result_decode(result, RCO_KIND_CRD, &a, &crd, &err) < 0) {
-        s->o.hopeless(s->o.ctx, err.msg);
-        return false;
-    }
-    ns = rco_meta_annotation(crd, RCO_ANNOTATION_OPERATOR_NAMESPACE);
-    if (!ns || rco_streq(ns, s->o.ns))
-        return true;
-    why = rco_asprintf("another installation owns this cluster: CustomResourceDefinition %s belongs to "
-                       "the operator in namespace %s, and this one is in %s. Uninstall one of them",
-                       ((const struct rco_meta *)crd)->name, ns, s->o.ns);
-    s->o.hopeless(s->o.ctx, why);
-    return false;
+    return rco_kind_info(our_kinds[s->next_kind]);
 }
 
-static void on_crd(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
+static const char *text_of(const struct rco_json_value *v)
+{
+    return v && v->type == RCO_JSON_STRING ? v->text : NULL;
+}
+
+/* "v1alpha1, v1beta1": the versions that DEFINITION serves. */
+static void served_versions(const struct rco_json_value *definition, struct rco_buf *out)
+{
+    const struct rco_json_value *versions =
+        rco_json_value_get(rco_json_value_get(definition, "spec"), "versions");
+
+    for (const struct rco_json_value *v = versions ? versions->first : NULL; v; v = v->next) {
+        const struct rco_json_value *served = rco_json_value_get(v, "served");
+        const char *name = text_of(rco_json_value_get(v, "name"));
+
+        if (name && served && rco_streq(served->text, "true"))
+            rco_buf_addf(out, "%s%s", out->len ? ", " : "", name);
+    }
+}
+
+/* Why the definition cannot be worked with, or NULL. One installation a cluster: cluster-scoped objects
+ * have fixed names. */
+static char *objection(const struct rco_startup *s, const struct rco_json_value *definition)
+{
+    const struct rco_kind_info *info = next_info(s);
+    const struct rco_json_value *annotations =
+        rco_json_value_get(rco_json_value_get(definition, "metadata"), "annotations");
+    const char *ns = text_of(rco_json_value_get(annotations, RCO_ANNOTATION_OPERATOR_NAMESPACE));
+    rco_autobuf versions = RCO_BUF_INIT;
+
+    if (ns && !rco_streq(ns, s->o.ns))
+        return rco_asprintf("another installation owns this cluster: CustomResourceDefinition %s.%s "
+                            "belongs to the operator in namespace %s, and this one is in %s. Uninstall "
+                            "one of them",
+                            info->plural, info->group, ns, s->o.ns);
+    if (s->served)
+        return NULL;
+    served_versions(definition, &versions);
+    return rco_asprintf("CustomResourceDefinition %s.%s serves %s, but this operator works with %s: "
+                        "install the CRDs of this release (kubectl apply -f crds/, or the chart's crds) "
+                        "and wait until they are Established",
+                        info->plural, info->group, versions.len ? rco_buf_str(&versions) : "nothing",
+                        info->version);
+}
+
+static void on_definition(void *ctx, const struct rco_kube_result *result,
+                          const struct rco_error *err)
 {
     struct rco_startup *s = ctx;
+    rco_autoarena a = RCO_ARENA_INIT;
+    rco_autofree char *why = NULL;
+    struct rco_error parse_err = RCO_ERROR_INIT;
+    struct rco_json_value *definition;
 
     s->call = NULL;
+    if (err && err->code == RCO_ENOTFOUND && !s->served) {
+        s->o.hopeless(s->o.ctx, s->missing);
+        return;
+    }
     if (err) {
         fault(s, err);
         return;
     }
-    if (!is_ours(s, result))
+    if (rco_json_value_parse(result->body, result->body_len, &a, &definition, &parse_err) < 0) {
+        s->o.hopeless(s->o.ctx, parse_err.msg);
         return;
+    }
+    why = objection(s, definition);
+    if (why) {
+        s->o.hopeless(s->o.ctx, why);
+        return;
+    }
     s->next_kind++;
     step(s);
+}
+
+static void ask_for_definition(struct rco_startup *s)
+{
+    const struct rco_kind_info *info = next_info(s);
+    rco_autofree char *name = rco_asprintf("%s.%s", info->plural, info->group);
+
+    s->call = rco_kube_start(s->o.client,
+                             &(struct rco_kube_request){
+                                 .verb = RCO_KUBE_GET, .kind = RCO_KIND_CRD, .name = name},
+                             on_definition, s);
+}
+
+/* Whether our version is served; what is not may be served in another. */
+static void on_served(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
+{
+    struct rco_startup *s = ctx;
+
+    (void)result;
+    s->call = NULL;
+    s->served = !err;
+    if (err && err->code != RCO_ENOTFOUND) {
+        fault(s, err);
+        return;
+    }
+    free(s->missing);
+    s->missing = err ? rco_strdup(err->msg) : NULL;
+    ask_for_definition(s);
 }
 
 static void step(void *ctx)
@@ -96,7 +171,7 @@ static void step(void *ctx)
     if (!s->version_known)
         s->call = rco_kube_version(s->o.client, on_version, s);
     else if (s->next_kind < RCO_ARRAY_LEN(our_kinds))
-        s->call = rco_kube_check_crd(s->o.client, our_kinds[s->next_kind], on_crd, s);
+        s->call = rco_kube_check_crd(s->o.client, our_kinds[s->next_kind], on_served, s);
     else
         s->o.ready(s->o.ctx);
 }
@@ -117,5 +192,6 @@ void rco_startup_free(struct rco_startup *s)
         return;
     rco_kube_cancel(s->call);
     rco_timer_free(s->retry);
+    free(s->missing);
     free(s);
 }

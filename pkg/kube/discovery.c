@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VERSION_DEADLINE_NS (5 * RCO_NS_PER_S)
+
 struct version_info {
     const char *major, *minor, *git_version;
 };
@@ -112,7 +114,9 @@ struct rco_kube_call *rco_kube_version(struct rco_kube_client *c, rco_kube_versi
                                        void *ctx)
 {
     struct version_call *v = rco_calloc(1, sizeof(*v));
-    const struct rco_kube_request request = {.verb = RCO_KUBE_RAW_GET, .path = "/version"};
+    /* The first request of all: a server that is not there is to be reported soon. */
+    const struct rco_kube_request request = {
+        .verb = RCO_KUBE_RAW_GET, .path = "/version", .deadline_ns = VERSION_DEADLINE_NS};
     struct rco_kube_call *call;
 
     v->done = done;

@@ -321,7 +321,7 @@ uploads() {
 }
 
 # 2xx means: it is in the API server, whatever happens next. The operator is killed at any time after the
-# receipt was sent; every other time the API server is held, so that the write is under way and its answer
+# receipt was sent; every other time etcd is held, so that the write is under way and its answer
 # finds nobody.
 durability() {
     operator_ensure
@@ -337,15 +337,15 @@ durability() {
             pod_runs
             runner_start
             small_artifacts
-            if [ "$phase_name" = apply ]; then kill -STOP "$(apiserver_pid)"; fi
+            if [ "$phase_name" = apply ]; then kill -STOP "$(etcd_pid)"; fi
             (
                 gateway POST receipt "$(receipt_body)"
                 echo "$code" >"$dir/answer"
             ) &
             answer=$!
-            if [ "$phase_name" = apply ]; then sleep 0.4; else sleep "0.$(printf %03d $((10 + round * 10)))"; fi
+            if [ "$phase_name" = apply ]; then sleep 0.4; else sleep "0.$(printf %03d $((25 + round * 9)))"; fi
             operator_kill main
-            kill -CONT "$(apiserver_pid)"
+            kill -CONT "$(etcd_pid)"
             wait $answer
             sleep 0.2
             api GET "$(runs "$run")"
@@ -366,7 +366,7 @@ durability() {
     done
     note "10 kills around a receipt: $acknowledged were acknowledged before, $committed written without an answer, $((10 - acknowledged - committed)) had left no trace"
 }
-apiserver_pid() { cut -d' ' -f1 "$dir/cp/pids/apiserver"; }
+etcd_pid() { cut -d" " -f1 "$dir/cp/pids/etcd"; }
 
 not_stored() {
     run_with_pod plan
