@@ -11,6 +11,10 @@
 /* On each CRD of ours; the chart sets it to the namespace of the installation. */
 #define RCO_ANNOTATION_OPERATOR_NAMESPACE "runtimecloud.io/operator-namespace"
 
+/* On each CRD: grows with every change of the API; the operator needs exactly its own. */
+#define RCO_ANNOTATION_API_REVISION "runtimecloud.io/api-revision"
+#define RCO_API_REVISION "1"
+
 struct rco_startup;
 
 struct rco_startup_options {
