@@ -88,6 +88,7 @@ static char *objection(const struct rco_startup *s, const struct rco_json_value 
     const struct rco_json_value *annotations =
         rco_json_value_get(rco_json_value_get(definition, "metadata"), "annotations");
     const char *ns = text_of(rco_json_value_get(annotations, RCO_ANNOTATION_OPERATOR_NAMESPACE));
+    const char *revision = text_of(rco_json_value_get(annotations, RCO_ANNOTATION_API_REVISION));
     rco_autobuf versions = RCO_BUF_INIT;
 
     if (ns && !rco_streq(ns, s->o.ns))
@@ -95,8 +96,13 @@ static char *objection(const struct rco_startup *s, const struct rco_json_value 
                             "belongs to the operator in namespace %s, and this one is in %s. Uninstall "
                             "one of them",
                             info->plural, info->group, ns, s->o.ns);
-    if (s->served)
+    if (s->served && rco_streq(revision, RCO_API_REVISION))
         return NULL;
+    if (s->served)
+        return rco_asprintf("CustomResourceDefinition %s.%s has API revision %s, but this operator works "
+                            "with %s: install the CRDs and the operator of the same release",
+                            info->plural, info->group, revision ? revision : "(none)",
+                            RCO_API_REVISION);
     served_versions(definition, &versions);
     return rco_asprintf("CustomResourceDefinition %s.%s serves %s, but this operator works with %s: "
                         "install the CRDs of this release (kubectl apply -f crds/, or the chart's crds) "
