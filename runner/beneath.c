@@ -30,8 +30,8 @@ int rco_open_beneath_walk(int dir_fd, const char *path, int flags, struct rco_er
     if (at < 0)
         return explain(errno, path, err);
     if (strlen(path) > PATH_MAX_BYTES || path[0] == '/')
-        return rco_error_set(err, RCO_EINVALID, "%s is not a relative path of at most %d bytes", path,
-                             PATH_MAX_BYTES);
+        return rco_error_set(err, RCO_EINVALID, "%s is not a relative path of at most %d bytes",
+                             path, PATH_MAX_BYTES);
     strcpy(rest, path);
     char *save = NULL, *part = strtok_r(rest, "/", &save);
     while (part) {
@@ -60,8 +60,8 @@ int rco_open_beneath_walk(int dir_fd, const char *path, int flags, struct rco_er
 int rco_open_beneath(int dir_fd, const char *path, int flags, struct rco_error *err)
 {
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-                                      RESOLVE_NO_MAGICLINKS};
+                           .resolve =
+                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     long fd = syscall(SYS_openat2, dir_fd, rco_str_empty(path) ? "." : path, &how, sizeof(how));
     if (fd >= 0)
         return (int)fd;

@@ -1,8 +1,8 @@
 #include "bundle.h"
 
 #include "base/str.h"
-#include "json/writer.h"
 #include "pulumi/value.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -28,7 +28,8 @@ int rco_bundle_read(const struct rco_buf *text, const char **ret_plan, size_t *r
 {
     rco_autoarena a = RCO_ARENA_INIT;
     struct rco_value *head;
-    const char *nl = text->len ? memchr(text->data, '\n', text->len < 1024 ? text->len : 1024) : NULL;
+    const char *nl =
+        text->len ? memchr(text->data, '\n', text->len < 1024 ? text->len : 1024) : NULL;
     if (!nl)
         return rco_error_set(err, RCO_EINVALID, "plan artifact: no header");
     size_t start = (size_t)(nl - text->data) + 1, rest = text->len - start;

@@ -39,7 +39,8 @@ static int wait_for_go(struct rco_engine *e, struct rco_failure *f)
     rco_autobuf why = RCO_BUF_INIT;
     while (!exists(e, "control/go")) {
         if (exists(e, "control/never")) {
-            if (rco_file_read(rco_runner_path(e->r, "control/never"), RCO_FACTS_MAX, &why, &err) < 0)
+            if (rco_file_read(rco_runner_path(e->r, "control/never"), RCO_FACTS_MAX, &why, &err) <
+                0)
                 rco_buf_adds(&why, err.msg);
             return rco_failure_set(f, RCO_FAILURE_CLASS_CANCELLED,
                                    "the operator refused the start, nothing was run: %s",
@@ -59,8 +60,8 @@ static int read_go(struct rco_engine *e, struct rco_runner_start_answer *ret, st
     rco_autobuf text = RCO_BUF_INIT;
     struct rco_error err = RCO_ERROR_INIT;
     if (rco_file_read(rco_runner_path(e->r, "control/go"), RCO_FACTS_MAX, &text, &err) < 0 ||
-        rco_codec_decode(&rco_runner_start_answer_schema, rco_buf_str(&text), text.len, &e->r->arena,
-                         ret, &err) < 0)
+        rco_codec_decode(&rco_runner_start_answer_schema, rco_buf_str(&text), text.len,
+                         &e->r->arena, ret, &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "answer to the start");
     return 0;
 }
@@ -71,11 +72,12 @@ static int prepare(struct rco_engine *e, enum rco_stack_mode mode, struct rco_fa
     struct rco_runner *r = e->r;
     if (rco_fetch_facts_read(r, &e->fetched, &err) < 0 ||
         rco_install_facts_read(r, &e->installed, &err) < 0)
-        return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "what earlier containers left");
+        return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err,
+                                 "what earlier containers left");
     rco_autoclose int top =
         open(rco_runner_path(r, "workspace/src"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    e->dir = rco_open_beneath(top, rco_str_or_empty(r->job.program.path), O_RDONLY | O_DIRECTORY,
-                              &err);
+    e->dir =
+        rco_open_beneath(top, rco_str_or_empty(r->job.program.path), O_RDONLY | O_DIRECTORY, &err);
     if (e->dir < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_SOURCE, &err, "directory of the program");
     if (rco_inputs_load(r, &e->inputs, f) < 0)
@@ -106,9 +108,10 @@ static int outcome(struct rco_engine *e, const struct rco_supervised *s, struct 
         return 0;
     d->by_stream = true;
     if (s->killed)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL,
-                               "the engine did not end by itself and was killed; resources may be half "
-                               "done");
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_INTERNAL,
+            "the engine did not end by itself and was killed; resources may be half "
+            "done");
     return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "%s", s->error ? s->error : "");
 }
 
@@ -118,9 +121,9 @@ static int keep_plan(struct rco_engine *e, const char *file, struct rco_failure 
     rco_autobuf plan = RCO_BUF_INIT, manifest = RCO_BUF_INIT, bundle = RCO_BUF_INIT;
     char hex[RCO_SHA256_HEX];
     if (rco_file_read(file, RCO_BUNDLE_MAX - RCO_WORKSPACE_MAX_SHORT - 1024, &plan, &err) < 0)
-        return rco_failure_error(f, RCO_FAILURE_CLASS_CONFIG, &err,
-                                 err.code == RCO_ETOOBIG ? "the plan file is larger than can be kept"
-                                                         : "plan file");
+        return rco_failure_error(
+            f, RCO_FAILURE_CLASS_CONFIG, &err,
+            err.code == RCO_ETOOBIG ? "the plan file is larger than can be kept" : "plan file");
     if (rco_file_read(rco_runner_path(e->r, "install/manifest"), RCO_WORKSPACE_MAX_SHORT, &manifest,
                       &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "manifest of the workspace");
@@ -145,8 +148,8 @@ static int plan(struct rco_engine *e, struct rco_failure *f)
     if (rco_stop_requested(e))
         return cancelled(f);
     unlink(file);
-    rco_argv_adds(&a, "pulumi", "preview", "--stack", e->r->job.stack, "--non-interactive", "--color",
-                  "never", "--json", save, NULL);
+    rco_argv_adds(&a, "pulumi", "preview", "--stack", e->r->job.stack, "--non-interactive",
+                  "--color", "never", "--json", save, NULL);
     e->done.started = true;
     if (rco_supervise(e, &a, "events", &s, f) < 0 || outcome(e, &s, f) < 0)
         return -1;
@@ -163,17 +166,19 @@ static int clear_locks(struct rco_engine *e, const char *text, struct rco_failur
     if (read_go(e, &go, f) < 0)
         return -1;
     if (!rco_guard_lock_holders(text, &e->r->arena, &holders))
-        return rco_failure_set(f, RCO_FAILURE_CLASS_BACKEND_LOCKED, "the stack is locked: %s", text);
+        return rco_failure_set(f, RCO_FAILURE_CLASS_BACKEND_LOCKED, "the stack is locked: %s",
+                               text);
     for (size_t i = 0; i < holders.n; i++) {
         bool ended = false;
         for (size_t k = 0; k < go.n_ended_pods; k++)
             ended = ended || rco_streq(go.ended_pods[k], holders.hosts[i]);
         if (!ended)
-            return rco_failure_set(f, RCO_FAILURE_CLASS_BACKEND_LOCKED,
-                                   "stack %s is locked by %s, which is none of our pods that are known "
-                                   "to have ended; wait for it, or run `pulumi cancel` when it is gone "
-                                   "for certain",
-                                   e->r->job.stack, holders.hosts[i]);
+            return rco_failure_set(
+                f, RCO_FAILURE_CLASS_BACKEND_LOCKED,
+                "stack %s is locked by %s, which is none of our pods that are known "
+                "to have ended; wait for it, or run `pulumi cancel` when it is gone "
+                "for certain",
+                e->r->job.stack, holders.hosts[i]);
     }
     rco_log(RCO_LOG_WARN, "clearing the lock of a pod that has ended",
             RCO_S("pod", holders.hosts[0]));
@@ -209,14 +214,14 @@ static int keep_file(struct rco_engine *e, const char *name, const struct rco_bu
                      struct rco_failure *f)
 {
     struct rco_error err = RCO_ERROR_INIT;
-    if (rco_file_write_atomic(rco_runner_path(e->r, name), rco_buf_str(text), text->len, 0640, &err) <
-        0)
+    if (rco_file_write_atomic(rco_runner_path(e->r, name), rco_buf_str(text), text->len, 0640,
+                              &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, name);
     return 0;
 }
 
-/* State and outputs after the operation, however it ended. Failing here does not undo an apply, so it only
- * leaves things out of the receipt. */
+/* State and outputs after the operation, however it ended. Failing here does not undo an apply, so
+ * it only leaves things out of the receipt. */
 static void look_after(struct rco_engine *e)
 {
     struct rco_state_facts after;
@@ -303,7 +308,8 @@ static void finish(struct rco_engine *e, const struct rco_failure *f, bool ok)
             RCO_S("message", ok ? "" : f->message));
 }
 
-/* report works best while nobody has asked it to end: the engine's container stays until it is done. */
+/* report works best while nobody has asked it to end: the engine's container stays until it is
+ * done. */
 static void wait_for_delivery(struct rco_engine *e)
 {
     rco_mono since = rco_clock_mono(), term_at = 0;
@@ -312,8 +318,9 @@ static void wait_for_delivery(struct rco_engine *e)
         rco_mono now = rco_clock_mono();
         if (term_at ? now - term_at > grace_s * RCO_NS_PER_S
                     : now - since > DELIVERY_WAIT_S * RCO_NS_PER_S) {
-            rco_log(RCO_LOG_WARN, "the result was not delivered in time; the termination message of "
-                                  "report holds its summary");
+            rco_log(RCO_LOG_WARN,
+                    "the result was not delivered in time; the termination message of "
+                    "report holds its summary");
             return;
         }
         if (term_at)
@@ -331,7 +338,8 @@ static int first_time(struct rco_engine *e, struct rco_failure *f)
         return 0;
     e->done.started = true;
     return rco_failure_set(f, RCO_FAILURE_CLASS_LOST,
-                           "the engine of this pod was started before and left no result (%s)", err.msg);
+                           "the engine of this pod was started before and left no result (%s)",
+                           err.msg);
 }
 
 int rco_verb_engine(struct rco_runner *r)

@@ -1,5 +1,6 @@
-/* What one container leaves for the next ones, as small JSON files in directories that those can only read;
- * and what the engine leaves for report. Whoever reads them trusts nothing beyond their form. */
+/* What one container leaves for the next ones, as small JSON files in directories that those can
+ * only read; and what the engine leaves for report. Whoever reads them trusts nothing beyond their
+ * form. */
 #ifndef RCO_RUNNER_FACTS_H
 #define RCO_RUNNER_FACTS_H
 
@@ -33,15 +34,15 @@ RCO_MUST_CHECK int rco_install_facts_read(struct rco_runner *r, struct rco_insta
 
 /* ROOT/stream/done: what became of the engine, written by its wrapper. Absent texts are NULL. */
 struct rco_engine_done {
-    bool started;        /* Pulumi was started for the operation itself */
-    bool ok;             /* its exit code was 0 and nothing else failed */
+    bool started;                 /* Pulumi was started for the operation itself */
+    bool ok;                      /* its exit code was 0 and nothing else failed */
     enum rco_failure_class class; /* when not ok */
     const char *message, *urn;
-    bool by_stream;      /* class and message may be made better from the event stream */
+    bool by_stream; /* class and message may be made better from the event stream */
     int64_t exit_code, signal;
     bool timed_out, cancelled;
-    bool output_cut;     /* lines of programs were left out of the stream */
-    bool events_cut;     /* events were left out: counts are not complete */
+    bool output_cut; /* lines of programs were left out of the stream */
+    bool events_cut; /* events were left out: counts are not complete */
     const char *engine_version, *inputs_hash, *base_state_digest, *state_digest;
     const char *plan_file_digest; /* of the bundle */
     int64_t pending_operations;

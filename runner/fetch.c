@@ -41,7 +41,8 @@ static int read_project(struct rco_runner *r, int dir_fd, struct rco_project *re
     rco_autobuf text = RCO_BUF_INIT;
     const char *where = rco_str_empty(r->job.program.path) ? "." : r->job.program.path;
     for (size_t i = 0; i < RCO_ARRAY_LEN(project_files); i++) {
-        rco_autoclose int fd = rco_open_beneath(dir_fd, project_files[i], O_RDONLY | O_NONBLOCK, &err);
+        rco_autoclose int fd =
+            rco_open_beneath(dir_fd, project_files[i], O_RDONLY | O_NONBLOCK, &err);
         if (fd < 0 && err.code == RCO_ENOTFOUND)
             continue;
         if (fd < 0 || read_all(fd, RCO_PROJECT_MAX, project_files[i], &text, &err) < 0 ||
@@ -51,10 +52,11 @@ static int read_project(struct rco_runner *r, int dir_fd, struct rco_project *re
                                    r->job.program.repository, err.msg);
         return 0;
     }
-    return rco_failure_set(f, RCO_FAILURE_CLASS_SOURCE,
-                           "directory %s of %s at %s holds no Pulumi.yaml: programRef must end in the "
-                           "directory of the program",
-                           where, r->job.program.repository, r->job.program.commit);
+    return rco_failure_set(
+        f, RCO_FAILURE_CLASS_SOURCE,
+        "directory %s of %s at %s holds no Pulumi.yaml: programRef must end in the "
+        "directory of the program",
+        where, r->job.program.repository, r->job.program.commit);
 }
 
 static int fetch(struct rco_runner *r, struct rco_git *g, struct rco_failure *f)
@@ -76,8 +78,8 @@ static int fetch(struct rco_runner *r, struct rco_git *g, struct rco_failure *f)
     if (rco_git_init(g, r, f) < 0 || rco_git_checkout(g, src, r->job.program.commit, &time, f) < 0)
         return -1;
     rco_autoclose int top = open(src, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    rco_autoclose int dir = rco_open_beneath(top, rco_str_or_empty(r->job.program.path),
-                                             O_RDONLY | O_DIRECTORY, &err);
+    rco_autoclose int dir =
+        rco_open_beneath(top, rco_str_or_empty(r->job.program.path), O_RDONLY | O_DIRECTORY, &err);
     if (dir < 0)
         return rco_failure_set(f, RCO_FAILURE_CLASS_SOURCE, "path in %s: %s",
                                r->job.program.repository, err.msg);

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "json/codec.h"
 #include "proc.h"
+#include "json/codec.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -26,8 +26,9 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
 {
     struct rco_answer *a = ctx;
     struct rco_error err = RCO_ERROR_INIT;
-    return rco_buf_add_capped(&a->body, bytes, size * n, RCO_GATEWAY_MAX_ANSWER, &err) < 0 ? 0
-                                                                                           : size * n;
+    return rco_buf_add_capped(&a->body, bytes, size * n, RCO_GATEWAY_MAX_ANSWER, &err) < 0
+               ? 0
+               : size * n;
 }
 
 static void set_tls(struct rco_gateway *g, const char *ca)
@@ -144,8 +145,8 @@ int rco_gateway_call(struct rco_gateway *g, const char *method, const char *rout
     curl_easy_getinfo(g->curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(g->curl, CURLINFO_RETRY_AFTER, &retry_after);
     ret->status = (int)status;
-    ret->retry_after_ms = retry_after * 1000 > MAX_RETRY_AFTER_MS ? MAX_RETRY_AFTER_MS
-                                                                  : (int64_t)retry_after * 1000;
+    ret->retry_after_ms =
+        retry_after * 1000 > MAX_RETRY_AFTER_MS ? MAX_RETRY_AFTER_MS : (int64_t)retry_after * 1000;
     return 0;
 }
 
@@ -172,15 +173,17 @@ int64_t rco_gateway_backoff_ms(unsigned attempt, const struct rco_answer *a)
     if (a->status && a->retry_after_ms > 0)
         ms = a->retry_after_ms;
     rco_clock_random(&random, sizeof(random));
-    return ms / 2 + ms / 2 * (int64_t)(random >> 8) / (1 << 24) + (a->retry_after_ms > 0 ? ms / 2 : 0);
+    return ms / 2 + ms / 2 * (int64_t)(random >> 8) / (1 << 24) +
+           (a->retry_after_ms > 0 ? ms / 2 : 0);
 }
 
 const char *rco_gateway_message(const struct rco_answer *ans, struct rco_arena *a)
 {
     struct rco_runner_refusal refusal = {0};
     struct rco_error err = RCO_ERROR_INIT;
-    if (ans->body.len && rco_codec_decode(&rco_runner_refusal_schema, ans->body.data, ans->body.len, a,
-                                          &refusal, &err) == 0 &&
+    if (ans->body.len &&
+        rco_codec_decode(&rco_runner_refusal_schema, ans->body.data, ans->body.len, a, &refusal,
+                         &err) == 0 &&
         !rco_str_empty(refusal.message))
         return refusal.message;
     return rco_arena_printf(a, "HTTP status %d without a message", ans->status);

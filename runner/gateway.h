@@ -13,8 +13,8 @@
 
 struct rco_gateway;
 
-/* URL and CA come from RCO_GATEWAY_URL and RCO_GATEWAY_CA, the token is read from ROOT/token/token again for
- * each request. NULL and ERR when something is missing. */
+/* URL and CA come from RCO_GATEWAY_URL and RCO_GATEWAY_CA, the token is read from ROOT/token/token
+ * again for each request. NULL and ERR when something is missing. */
 struct rco_gateway *rco_gateway_new(struct rco_runner *r, struct rco_error *err);
 void rco_gateway_free(struct rco_gateway *g);
 
@@ -24,8 +24,8 @@ struct rco_answer {
     struct rco_buf body;
 };
 
-/* METHOD on ROUTE ("start", "artifacts/plan?index=0&..."). 0 when there was an answer of any status, -1 when
- * there was none. */
+/* METHOD on ROUTE ("start", "artifacts/plan?index=0&..."). 0 when there was an answer of any
+ * status, -1 when there was none. */
 RCO_MUST_CHECK int rco_gateway_call(struct rco_gateway *g, const char *method, const char *route,
                                     const void *body, size_t n, struct rco_answer *ret,
                                     struct rco_error *err);
@@ -34,13 +34,14 @@ RCO_MUST_CHECK int rco_gateway_call(struct rco_gateway *g, const char *method, c
 enum rco_gateway_verdict {
     RCO_GATEWAY_DONE,  /* 2xx */
     RCO_GATEWAY_RETRY, /* later: no answer, 401, 408, 429, 5xx */
-    RCO_GATEWAY_WAIT,  /* 403, 404: the operator may not have seen everything yet; give up after a while */
+    RCO_GATEWAY_WAIT,  /* 403, 404: the operator may not have seen everything yet; give up after a
+                          while */
     RCO_GATEWAY_REFUSED
 };
 enum rco_gateway_verdict rco_gateway_judge(int rc, const struct rco_answer *a);
 
-/* Milliseconds to wait before attempt ATTEMPT + 1 (from 1): doubling from 1 s to 15 s, with jitter, and not
- * less than the server asked for. */
+/* Milliseconds to wait before attempt ATTEMPT + 1 (from 1): doubling from 1 s to 15 s, with jitter,
+ * and not less than the server asked for. */
 int64_t rco_gateway_backoff_ms(unsigned attempt, const struct rco_answer *a);
 
 /* The message in the body of an answer, or a text for its status; in A. */

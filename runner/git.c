@@ -29,11 +29,13 @@ static int check_authority(const char *s, size_t n, bool ssh, struct rco_error *
     if (at) {
         size_t user = (size_t)(at - s);
         if (!ssh || user == 0 || s[0] == '-')
-            return rco_error_set(err, RCO_EINVALID, "the URL must not carry a user name or password");
+            return rco_error_set(err, RCO_EINVALID,
+                                 "the URL must not carry a user name or password");
         for (size_t i = 0; i < user; i++)
             if (!is_host_char(s[i]))
-                return rco_error_set(err, RCO_EINVALID, "the user name in the URL must be plain, "
-                                                        "without a password");
+                return rco_error_set(err, RCO_EINVALID,
+                                     "the user name in the URL must be plain, "
+                                     "without a password");
         n -= user + 1;
         s = at + 1;
     }
@@ -129,7 +131,8 @@ static int write_header(struct rco_git *g, const char *user, const char *passwor
     g->config_fd = fd;
     if (rc < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "hand credentials to git");
-    rco_procenv_set(&g->env, "GIT_CONFIG_GLOBAL", rco_arena_printf(&g->r->arena, "/proc/self/fd/%d", fd));
+    rco_procenv_set(&g->env, "GIT_CONFIG_GLOBAL",
+                    rco_arena_printf(&g->r->arena, "/proc/self/fd/%d", fd));
     return 0;
 }
 
@@ -142,10 +145,11 @@ static int https_credentials(struct rco_git *g, struct rco_failure *f)
     if (!rco_str_empty(token))
         return write_header(g, rco_str_empty(user) ? "x-access-token" : user, token, f);
     if (has_credential(g, "ssh-privatekey") && !password)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                               "Secret %s holds an SSH key, but the repository's URL is https://: use "
-                               "an ssh:// URL, or a Secret with username and password, or token",
-                               rco_str_or_empty(g->r->job.git.credentials_secret));
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_CONFIG,
+            "Secret %s holds an SSH key, but the repository's URL is https://: use "
+            "an ssh:// URL, or a Secret with username and password, or token",
+            rco_str_or_empty(g->r->job.git.credentials_secret));
     if (rco_str_empty(password))
         return missing_key(g, "password (or token)", f);
     if (rco_str_empty(user))
@@ -156,9 +160,10 @@ static int https_credentials(struct rco_git *g, struct rco_failure *f)
 static int ssh_credentials(struct rco_git *g, struct rco_failure *f)
 {
     if (!g->r->job.git.has_credentials || !g->r->job.git.credentials)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                               "an ssh:// repository needs git.credentialsSecretRef of the Environment, "
-                               "with ssh-privatekey and known_hosts");
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_CONFIG,
+            "an ssh:// repository needs git.credentialsSecretRef of the Environment, "
+            "with ssh-privatekey and known_hosts");
     if (!has_credential(g, "ssh-privatekey"))
         return missing_key(g, "ssh-privatekey", f);
     if (!has_credential(g, "known_hosts"))
@@ -178,9 +183,9 @@ static int ssh_credentials(struct rco_git *g, struct rco_failure *f)
     return 0;
 }
 
-int rco_git_ssh(int argc, char **argv, char *const *environ)
+int rco_git_ssh(int argc, char **argv, char *const *vars)
 {
-    const char *dir = rco_environ_get(environ, "RCO_SSH_DIR");
+    const char *dir = rco_environ_get(vars, "RCO_SSH_DIR");
     char key[4096], hosts[4096];
     struct rco_argv a = {0};
     if (!dir || argc > RCO_ARGV_MAX - 24)
@@ -190,17 +195,18 @@ int rco_git_ssh(int argc, char **argv, char *const *environ)
     rco_argv_adds(&a, "ssh", "-F", "/dev/null", "-i", key, "-o", hosts, "-o",
                   "GlobalKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=yes", "-o",
                   "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o",
-                  "ForwardAgent=no", "-o", "ConnectTimeout=30", "-o", "ServerAliveInterval=15", NULL);
+                  "ForwardAgent=no", "-o", "ConnectTimeout=30", "-o", "ServerAliveInterval=15",
+                  NULL);
     for (int i = 1; i < argc; i++)
         rco_argv_add(&a, argv[i]);
-    execve("/usr/bin/ssh", (char *const *)a.list, (char *const *)environ);
+    execve("/usr/bin/ssh", (char *const *)a.list, (char *const *)vars);
     fprintf(stderr, "fatal: /usr/bin/ssh: %s (the runner image needs openssh-client)\n",
             strerror(errno));
     return 127;
 }
 
-/* Everything that a repository, the image or a user's configuration could use to make git act is set here;
- * GIT_CONFIG_* wins over all files. */
+/* Everything that a repository, the image or a user's configuration could use to make git act is
+ * set here; GIT_CONFIG_* wins over all files. */
 static void set_config(struct rco_git *g, const char *ca_file)
 {
     const struct {
@@ -259,15 +265,16 @@ int rco_git_init(struct rco_git *g, struct rco_runner *r, struct rco_failure *f)
     if (r->job.git.has_ca && r->job.git.ca) {
         ca = rco_runner_path(r, "git-ca/ca.crt");
         if (access(ca, R_OK) < 0)
-            return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                                   "missing Secret %s key ca.crt (git.caSecretRef of the Environment)",
-                                   rco_str_or_empty(r->job.git.ca_secret));
+            return rco_failure_set(
+                f, RCO_FAILURE_CLASS_CONFIG,
+                "missing Secret %s key ca.crt (git.caSecretRef of the Environment)",
+                rco_str_or_empty(r->job.git.ca_secret));
     }
     if (rco_ca_env(r, ca, &g->env, &ca_file, f) < 0)
         return -1;
     set_config(g, ca_file);
     return rco_str_has_prefix(r->job.program.repository, "ssh://") ? ssh_credentials(g, f)
-                                                                    : https_credentials(g, f);
+                                                                   : https_credentials(g, f);
 }
 
 void rco_git_release(struct rco_git *g)
@@ -276,18 +283,23 @@ void rco_git_release(struct rco_git *g)
     rco_buf_release(&g->log);
 }
 
-/* Runs `git ARGV...` in DIR_FD. -1 only when it could not be run or was stopped; else RET has its result. */
+/* Runs `git ARGV...` in DIR_FD. -1 only when it could not be run or was stopped; else RET has its
+ * result. */
 static int run(struct rco_git *g, int dir_fd, const struct rco_argv *argv,
                struct rco_proc_result *ret, struct rco_failure *f)
 {
     struct rco_error err = RCO_ERROR_INIT;
-    struct rco_proc p = {.argv = argv->list, .path = g->r->path, .env = g->env.list,
-                         .cwd_fd = dir_fd, .max_output = RCO_GIT_MAX_LOG / 4,
-                         .timeout_ms = RCO_GIT_TIMEOUT_S * 1000, .stop_fd = g->r->stop_fd};
+    struct rco_proc p = {.argv = argv->list,
+                         .path = g->r->path,
+                         .env = g->env.list,
+                         .cwd_fd = dir_fd,
+                         .max_output = RCO_GIT_MAX_LOG / 4,
+                         .timeout_ms = RCO_GIT_TIMEOUT_S * 1000,
+                         .stop_fd = g->r->stop_fd};
     if (rco_proc_run(&p, ret, &err) < 0)
-        return rco_failure_error(f, err.code == RCO_ENOTFOUND ? RCO_FAILURE_CLASS_CONFIG
-                                                              : RCO_FAILURE_CLASS_INTERNAL,
-                                 &err, "git");
+        return rco_failure_error(
+            f, err.code == RCO_ENOTFOUND ? RCO_FAILURE_CLASS_CONFIG : RCO_FAILURE_CLASS_INTERNAL,
+            &err, "git");
     if (g->log.len + ret->err.len < RCO_GIT_MAX_LOG)
         rco_buf_add(&g->log, ret->err.data, ret->err.len);
     if (ret->stopped)
@@ -307,11 +319,13 @@ static int explain(struct rco_git *g, const struct rco_proc_result *res, const c
     enum rco_failure_class class = rco_fail_of_git(rco_buf_str(&res->err));
     const char *hint = "";
     if (strstr(text, "could not read Username"))
-        hint = g->r->job.git.credentials ? " (the server refuses the mounted credentials)"
-                                         : " (the repository needs credentials: "
-                                           "git.credentialsSecretRef and allowedRepositories of the "
-                                           "Environment)";
-    else if (strstr(text, "unable to update url base from redirection") || strstr(text, "returned error: 30"))
+        hint = g->r->job.git.credentials
+                   ? " (the server refuses the mounted credentials)"
+                   : " (the repository needs credentials: "
+                     "git.credentialsSecretRef and allowedRepositories of the "
+                     "Environment)";
+    else if (strstr(text, "unable to update url base from redirection") ||
+             strstr(text, "returned error: 30"))
         hint = " (a redirect is not followed: put the URL it leads to into programRef)";
     else if (strstr(text, "certificate"))
         hint = " (git.caSecretRef of the Environment names further CA certificates)";
@@ -326,7 +340,8 @@ static int must(struct rco_git *g, int dir_fd, const struct rco_argv *argv, cons
     return ret->exit_code == 0 ? 0 : explain(g, ret, what, f);
 }
 
-/* Servers that do not serve a commit by its id (uploadpack.allowReachableSHA1InWant) say one of these. */
+/* Servers that do not serve a commit by its id (uploadpack.allowReachableSHA1InWant) say one of
+ * these. */
 static bool refuses_commit(const struct rco_proc_result *res)
 {
     const char *s = rco_buf_str(&res->err);
@@ -404,8 +419,8 @@ int rco_git_checkout(struct rco_git *g, const char *dir, const char *commit, int
     rco_autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "open %s: %s", dir, strerror(errno));
-    rco_argv_adds(&init, "git", "init", "--quiet", "--template=",
-                  sha256 ? "--object-format=sha256" : "--object-format=sha1", NULL);
+    rco_argv_adds(&init, "git", "init", "--quiet",
+                  "--template=", sha256 ? "--object-format=sha256" : "--object-format=sha1", NULL);
     if (must(g, fd, &init, "prepare", &made, f) < 0)
         return -1;
     if (fetch_commit(g, fd, commit, f) < 0 || checkout_commit(g, fd, commit, f) < 0)

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Whether URL is https:// or ssh:// with a plain host and path, no password, nothing that git or ssh could
- * take for an option. ERR says what is wrong. */
+/* Whether URL is https:// or ssh:// with a plain host and path, no password, nothing that git or
+ * ssh could take for an option. ERR says what is wrong. */
 RCO_MUST_CHECK int rco_git_check_url(const char *url, struct rco_error *err);
 
 struct rco_git {
@@ -27,13 +27,14 @@ struct rco_git {
 RCO_MUST_CHECK int rco_git_init(struct rco_git *g, struct rco_runner *r, struct rco_failure *f);
 void rco_git_release(struct rco_git *g);
 
-/* Makes directory DIR a checkout of exactly COMMIT of the job's repository; *RET_TIME is the commit's time
- * in seconds. Asks for the one commit first; a server that refuses it is asked for everything. */
+/* Makes directory DIR a checkout of exactly COMMIT of the job's repository; *RET_TIME is the
+ * commit's time in seconds. Asks for the one commit first; a server that refuses it is asked for
+ * everything. */
 RCO_MUST_CHECK int rco_git_checkout(struct rco_git *g, const char *dir, const char *commit,
                                     int64_t *ret_time, struct rco_failure *f);
 
 /* What git calls in place of ssh (GIT_SSH): runs ssh with the mounted key and known hosts. Does not
  * return on success. */
-int rco_git_ssh(int argc, char **argv, char *const *environ);
+int rco_git_ssh(int argc, char **argv, char *const *vars);
 
 #endif

@@ -40,9 +40,10 @@ int rco_guard_plan_file(struct rco_engine *e, const char **ret_file, struct rco_
     rco_sha256_hex(text.data, text.len, hex);
     e->done.plan_file_digest = rco_arena_strdup(&e->r->arena, hex);
     if (!rco_streq(hex, e->r->job.expected.plan_file_digest))
-        return rco_failure_set(f, RCO_FAILURE_CLASS_PLAN_STALE,
-                               "the plan file is not the one that was planned (digest %.12s, not %.12s)",
-                               hex, rco_str_or_empty(e->r->job.expected.plan_file_digest));
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_PLAN_STALE,
+            "the plan file is not the one that was planned (digest %.12s, not %.12s)", hex,
+            rco_str_or_empty(e->r->job.expected.plan_file_digest));
     if (rco_bundle_read(&text, &plan, &plan_len, &manifest, &manifest_len, &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_PLAN_STALE, &err, "plan file");
     rco_buf_add(ret_manifest, manifest, manifest_len);
@@ -57,8 +58,8 @@ static int name_workspace(struct rco_engine *e, const struct rco_buf *want, stru
 {
     rco_autobuf got = RCO_BUF_INIT, path = RCO_BUF_INIT;
     struct rco_error err = RCO_ERROR_INIT;
-    if (rco_file_read(rco_runner_path(e->r, "install/manifest"), RCO_WORKSPACE_MAX_SHORT, &got, &err) ==
-        0)
+    if (rco_file_read(rco_runner_path(e->r, "install/manifest"), RCO_WORKSPACE_MAX_SHORT, &got,
+                      &err) == 0)
         rco_workspace_first_difference(rco_buf_str(want), rco_buf_str(&got), &path);
     return rco_failure_set(f, RCO_FAILURE_CLASS_PLAN_STALE,
                            "the workspace differs from the one that was planned, first at %s",
@@ -73,10 +74,11 @@ static int explain(struct rco_engine *e, enum rco_plan_component c, const struct
     case RCO_COMPONENT_WORKSPACE:
         return name_workspace(e, manifest, f);
     case RCO_COMPONENT_BASE_STATE:
-        return rco_failure_set(f, RCO_FAILURE_CLASS_PLAN_STALE,
-                               "the base state of stack %s has changed since the plan was made: someone "
-                               "else has applied to it",
-                               e->r->job.stack);
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_PLAN_STALE,
+            "the base state of stack %s has changed since the plan was made: someone "
+            "else has applied to it",
+            e->r->job.stack);
     case RCO_COMPONENT_COMMIT:
         return rco_failure_set(f, RCO_FAILURE_CLASS_PLAN_STALE, "the commit is %s, planned was %s",
                                got->commit, rco_str_or_empty(want->commit));
@@ -99,16 +101,22 @@ int rco_guard_check(struct rco_engine *e, const struct rco_buf *manifest, struct
     const struct rco_runner_job_expected *x = &e->r->job.expected;
     struct rco_arena *a = &e->r->arena;
     const struct rco_plan_components want = {
-        .commit = x->commit, .project = x->project, .workspace_digest = x->workspace_digest,
-        .plan_file_digest = x->plan_file_digest, .base_state_digest = x->base_state_digest,
-        .inputs_hash = x->inputs_hash, .engine_version = x->engine_version,
+        .commit = x->commit,
+        .project = x->project,
+        .workspace_digest = x->workspace_digest,
+        .plan_file_digest = x->plan_file_digest,
+        .base_state_digest = x->base_state_digest,
+        .inputs_hash = x->inputs_hash,
+        .engine_version = x->engine_version,
         .plugins = rco_receipt_plugin_texts(x->plugins, x->n_plugins, a),
         .n_plugins = x->n_plugins};
     const struct rco_plan_components got = {
-        .commit = e->fetched.commit, .project = e->fetched.project,
+        .commit = e->fetched.commit,
+        .project = e->fetched.project,
         .workspace_digest = e->installed.workspace_digest,
         .plan_file_digest = e->done.plan_file_digest,
-        .base_state_digest = e->done.base_state_digest, .inputs_hash = e->done.inputs_hash,
+        .base_state_digest = e->done.base_state_digest,
+        .inputs_hash = e->done.inputs_hash,
         .engine_version = e->done.engine_version,
         .plugins = rco_receipt_plugin_texts(e->done.plugins, e->done.n_plugins, a),
         .n_plugins = e->done.n_plugins};
@@ -130,7 +138,8 @@ bool rco_guard_lock_holders(const char *text, struct rco_arena *a, struct rco_lo
     if (rco_parse_int64(number, &want, &err) < 0 || want < 1 || want > MAX_LOCKS)
         return false;
     ret->hosts = rco_arena_array(a, (size_t)want, sizeof(*ret->hosts));
-    /* "  URL: created by USER@HOST (pid N) at TIME": one line for each lock, and all must be read. */
+    /* "  URL: created by USER@HOST (pid N) at TIME": one line for each lock, and all must be read.
+     */
     while ((at = strstr(at, by)) && ret->n < (size_t)want) {
         at += sizeof(by) - 1;
         size_t line = strcspn(at, "\r\n");

@@ -35,10 +35,11 @@ static int load_configs(struct rco_runner *r, struct rco_inputs *in, struct rco_
                                    c->config_map, c->config_map_key);
         rco_sha256_hex(in->configs[i].bytes, in->configs[i].len, hex);
         if (!rco_str_empty(c->value_hash) && strcmp(hex, c->value_hash) != 0)
-            return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                                   "ConfigMap %s key %s has changed since this run was made; a run of the "
-                                   "new value follows",
-                                   c->config_map, c->config_map_key);
+            return rco_failure_set(
+                f, RCO_FAILURE_CLASS_CONFIG,
+                "ConfigMap %s key %s has changed since this run was made; a run of the "
+                "new value follows",
+                c->config_map, c->config_map_key);
     }
     return 0;
 }
@@ -48,8 +49,8 @@ static int add_mask(struct rco_inputs *in, const struct rco_input_value *v, cons
 {
     struct rco_error err = RCO_ERROR_INIT;
     if (rco_mask_add(in->mask, v->bytes, v->len, &err) < 0)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "Secret %s key %s: the value is %s", secret,
-                               key, err.msg);
+        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "Secret %s key %s: the value is %s",
+                               secret, key, err.msg);
     return 0;
 }
 
@@ -59,8 +60,8 @@ static int load_secrets(struct rco_runner *r, struct rco_inputs *in, struct rco_
     for (size_t i = 0; i < r->job.n_secrets; i++) {
         const struct rco_runner_job_secret *s = &r->job.secrets[i];
         if (!read_value(r, rco_arena_printf(&r->arena, "secrets/%zu", i), &in->secrets[i]))
-            return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "missing Secret %s key %s", s->secret,
-                                   s->secret_key);
+            return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "missing Secret %s key %s",
+                                   s->secret, s->secret_key);
         if (add_mask(in, &in->secrets[i], s->secret, s->secret_key, f) < 0)
             return -1;
     }
@@ -72,8 +73,9 @@ static int load_secrets(struct rco_runner *r, struct rco_inputs *in, struct rco_
 static bool is_public_variable(const char *name)
 {
     static const char *const names[] = {
-        "*REGION*", "PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE", "PGSSLMODE", "PGAPPNAME",
-        "*ENDPOINT*", "*_URL", "*_PROJECT", "AZURE_STORAGE_ACCOUNT", "AWS_PROFILE",
+        "*REGION*",    "PGHOST",    "PGHOSTADDR", "PGPORT", "PGUSER",    "PGDATABASE",
+        "PGSSLMODE",   "PGAPPNAME", "*ENDPOINT*", "*_URL",  "*_PROJECT", "AZURE_STORAGE_ACCOUNT",
+        "AWS_PROFILE",
     };
     for (size_t i = 0; i < RCO_ARRAY_LEN(names); i++)
         if (rco_glob_match(names[i], name))
@@ -104,9 +106,10 @@ static int each_backend(struct rco_runner *r, backend_fn fn, void *ctx, struct r
     if (d)
         closedir(d);
     if (rc == 0 && n == 0)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                               "missing Secret %s (backend.credentialsSecretRef of the Environment)",
-                               r->job.backend.credentials_secret);
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_CONFIG,
+            "missing Secret %s (backend.credentialsSecretRef of the Environment)",
+            r->job.backend.credentials_secret);
     return rc;
 }
 
@@ -155,13 +158,14 @@ static int compute_hash(struct rco_runner *r, struct rco_inputs *in, struct rco_
 {
     const struct rco_runner_job *job = &r->job;
     struct rco_input_value key;
-    struct rco_input *list = rco_arena_array(
-        &r->arena, job->n_configs + job->n_secrets + job->n_env + 1, sizeof(*list));
+    struct rco_input *list =
+        rco_arena_array(&r->arena, job->n_configs + job->n_secrets + job->n_env + 1, sizeof(*list));
     size_t n = 0;
     if (!read_value(r, "hmac/key", &key) || key.len == 0)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                               "missing Secret %s key key (made by the operator for the Environment)",
-                               rco_str_or_empty(job->hmac_secret));
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_CONFIG,
+            "missing Secret %s key key (made by the operator for the Environment)",
+            rco_str_or_empty(job->hmac_secret));
     if (add_mask(in, &key, rco_str_or_empty(job->hmac_secret), "key", f) < 0)
         return -1;
     for (size_t i = 0; i < job->n_configs; i++)
@@ -199,8 +203,8 @@ void rco_inputs_release(struct rco_inputs *in)
 /* Names whose meaning is ours, or that change how programs are loaded. */
 static bool is_reserved(const char *name)
 {
-    static const char *const names[] = {"PULUMI_*", "LD_*", "GIT_*", "RCO_*", "PATH", "HOME", "TMPDIR",
-                                        "SSL_CERT_FILE"};
+    static const char *const names[] = {"PULUMI_*", "LD_*", "GIT_*",  "RCO_*",
+                                        "PATH",     "HOME", "TMPDIR", "SSL_CERT_FILE"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(names); i++)
         if (rco_glob_match(names[i], name))
             return true;
@@ -226,12 +230,12 @@ static int set_variable(struct rco_procenv *env, const char *where, const char *
                                "%s: %s cannot be the name of an environment variable", where, name);
     if (is_reserved(name))
         return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                               "%s: the variable %s is set by the runner; choose another name", where,
-                               name);
-    if (strlen(v->bytes) != v->len)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                               "%s: the value for %s is binary; an environment variable cannot hold it",
+                               "%s: the variable %s is set by the runner; choose another name",
                                where, name);
+    if (strlen(v->bytes) != v->len)
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_CONFIG,
+            "%s: the value for %s is binary; an environment variable cannot hold it", where, name);
     rco_procenv_set(env, name, v->bytes);
     return 0;
 }

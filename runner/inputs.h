@@ -1,5 +1,5 @@
-/* The values that a job refers to: read from the mounts, fingerprinted, and known to the mask. Only the
- * engine container has them. */
+/* The values that a job refers to: read from the mounts, fingerprinted, and known to the mask. Only
+ * the engine container has them. */
 #ifndef RCO_RUNNER_INPUTS_H
 #define RCO_RUNNER_INPUTS_H
 
@@ -23,14 +23,14 @@ struct rco_inputs {
     struct rco_mask *mask;           /* every secret value the engine can see */
 };
 
-/* Reads all values. A missing one is class Config, "missing Secret NAME key KEY". Fills everything of RET;
- * rco_inputs_release frees the mask also after a failure. */
+/* Reads all values. A missing one is class Config, "missing Secret NAME key KEY". Fills everything
+ * of RET; rco_inputs_release frees the mask also after a failure. */
 RCO_MUST_CHECK int rco_inputs_load(struct rco_runner *r, struct rco_inputs *ret,
                                    struct rco_failure *f);
 void rco_inputs_release(struct rco_inputs *in);
 
-/* Sets the engine's own variables: spec.runner.pod.env, secretRefs with env, backend credentials. A name
- * that the runner sets itself is class Config. */
+/* Sets the engine's own variables: spec.runner.pod.env, secretRefs with env, backend credentials. A
+ * name that the runner sets itself is class Config. */
 RCO_MUST_CHECK int rco_inputs_env(struct rco_runner *r, struct rco_inputs *in,
                                   struct rco_procenv *env, struct rco_failure *f);
 

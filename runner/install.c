@@ -38,9 +38,13 @@ static int run(struct install *in, const struct rco_argv *argv, const char *reme
     rco_autoproc res = {0};
     struct rco_error err = RCO_ERROR_INIT;
     struct rco_runner *r = in->r;
-    struct rco_proc p = {.argv = argv->list, .path = r->path, .env = in->env.list, .cwd_fd = in->dir,
+    struct rco_proc p = {.argv = argv->list,
+                         .path = r->path,
+                         .env = in->env.list,
+                         .cwd_fd = in->dir,
                          .max_output = INSTALL_MAX_LOG / 4,
-                         .timeout_ms = (int64_t)INSTALL_TIMEOUT_S * 1000, .stop_fd = r->stop_fd};
+                         .timeout_ms = (int64_t)INSTALL_TIMEOUT_S * 1000,
+                         .stop_fd = r->stop_fd};
     rco_buf_addf(&in->log, "$ %s %s\n", argv->list[0], rco_str_or_empty(argv->list[1]));
     if (rco_proc_run(&p, &res, &err) < 0)
         return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "the program's runtime is %s: %s; %s",
@@ -82,10 +86,10 @@ static int install_python(struct install *in, struct rco_failure *f)
     if (!has_file(in, "requirements.txt"))
         return 0;
     rco_argv_adds(&venv, "python3", "-m", "venv", RCO_PYTHON_VENV, NULL);
-    const char *python = rco_arena_printf(&in->r->arena, "%s/bin/python",
-                                          rco_procenv_get(&in->env, "VIRTUAL_ENV"));
-    rco_argv_adds(&pip, python, "-m", "pip", "install",
-                  "--disable-pip-version-check", "--no-input", "-r", "requirements.txt", NULL);
+    const char *python =
+        rco_arena_printf(&in->r->arena, "%s/bin/python", rco_procenv_get(&in->env, "VIRTUAL_ENV"));
+    rco_argv_adds(&pip, python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input",
+                  "-r", "requirements.txt", NULL);
     if (run(in, &venv, image_remedy, f) < 0)
         return -1;
     return run(in, &pip, image_remedy, f);
@@ -128,22 +132,23 @@ static int install_dependencies(struct install *in, struct rco_failure *f)
     return 0; /* other languages compile in the engine container */
 }
 
-/* Provider plugins that the program names: those of the image are there already, others are downloaded
- * (from the mirror, when there is one). */
+/* Provider plugins that the program names: those of the image are there already, others are
+ * downloaded (from the mirror, when there is one). */
 static int install_plugins(struct install *in, struct rco_failure *f)
 {
     struct rco_argv a = {0};
     struct rco_failure raw = RCO_FAILURE_INIT;
-    rco_argv_adds(&a, "pulumi", "install", "--no-dependencies", "--non-interactive", "--color", "never",
-                  NULL);
+    rco_argv_adds(&a, "pulumi", "install", "--no-dependencies", "--non-interactive", "--color",
+                  "never", NULL);
     if (run(in, &a, image_remedy, &raw) == 0)
         return 0;
     *f = raw;
     if (strstr(raw.message, "plugin"))
-        rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                        "%s (it is not in the runner image and could not be downloaded: build it into "
-                        "runner.image, or set runner.pod.pluginMirror)",
-                        raw.message);
+        rco_failure_set(
+            f, RCO_FAILURE_CLASS_CONFIG,
+            "%s (it is not in the runner image and could not be downloaded: build it into "
+            "runner.image, or set runner.pod.pluginMirror)",
+            raw.message);
     return -1;
 }
 
@@ -175,8 +180,8 @@ static int install(struct install *in, struct rco_failure *f)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "what fetch has left");
     rco_autoclose int top =
         open(rco_runner_path(r, "workspace/src"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    in->dir = rco_open_beneath(top, rco_str_or_empty(r->job.program.path), O_RDONLY | O_DIRECTORY,
-                               &err);
+    in->dir =
+        rco_open_beneath(top, rco_str_or_empty(r->job.program.path), O_RDONLY | O_DIRECTORY, &err);
     if (in->dir < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_SOURCE, &err, "directory of the program");
     rco_base_env(r, &in->env);

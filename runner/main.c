@@ -14,8 +14,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const struct {
     const char *name;
     enum rco_runner_summary_container container;
@@ -38,9 +36,10 @@ static void usage(FILE *out)
                  "One verb for each container of a runner Job; the job stands in RCO_JOB.\n\n");
     for (size_t i = 0; i < RCO_ARRAY_LEN(verbs); i++)
         fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-    fprintf(out, "  %-10s print the version\n\n"
-                 "  --root DIR              where volumes are mounted (default " RCO_RUNNER_ROOT ")\n"
-                 "  --termination-log FILE  default " RCO_RUNNER_TERMINATION_LOG "\n",
+    fprintf(out,
+            "  %-10s print the version\n\n"
+            "  --root DIR              where volumes are mounted (default " RCO_RUNNER_ROOT ")\n"
+            "  --termination-log FILE  default " RCO_RUNNER_TERMINATION_LOG "\n",
             "version");
 }
 
@@ -51,7 +50,8 @@ static int usage_error(const char *what, const char *word)
     return RCO_EXIT_USAGE;
 }
 
-/* Value of option NAME at ARGV[*I] (`--name VALUE` or `--name=VALUE`); NULL when it is not that option. */
+/* Value of option NAME at ARGV[*I] (`--name VALUE` or `--name=VALUE`); NULL when it is not that
+ * option. */
 static const char *option(char **argv, int *i, const char *name)
 {
     size_t len = strlen(name);
@@ -92,8 +92,10 @@ int main(int argc, char **argv)
     const char *slash = strrchr(argv[0], '/');
     if (strcmp(slash ? slash + 1 : argv[0], "rco-ssh") == 0)
         return rco_git_ssh(argc, argv, environ);
-    struct rco_runner r = {.root = RCO_RUNNER_ROOT, .termination_log = RCO_RUNNER_TERMINATION_LOG,
-                           .environ = environ, .stop_fd = -1};
+    struct rco_runner r = {.root = RCO_RUNNER_ROOT,
+                           .termination_log = RCO_RUNNER_TERMINATION_LOG,
+                           .environ = environ,
+                           .stop_fd = -1};
     r.path = rco_environ_get(environ, "PATH");
     r.tmpdir = rco_environ_get(environ, "TMPDIR");
     if (rco_str_empty(r.path))
@@ -124,7 +126,10 @@ int main(int argc, char **argv)
     }
     rco_log_setup(RCO_LOG_INFO, RCO_LOG_TEXT);
     for (size_t i = 0; i < RCO_ARRAY_LEN(verbs); i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return run_verb(i, &r);
+        if (strcmp(argv[1], verbs[i].name) == 0) {
+            int code = run_verb(i, &r);
+            rco_arena_release(&r.arena);
+            return code;
+        }
     return usage_error("unknown verb", argv[1]);
 }

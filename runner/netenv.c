@@ -29,8 +29,8 @@ void rco_base_env(struct rco_runner *r, struct rco_procenv *env)
     }
 }
 
-int rco_ca_env(struct rco_runner *r, const char *extra, struct rco_procenv *env, const char **ret_file,
-               struct rco_failure *f)
+int rco_ca_env(struct rco_runner *r, const char *extra, struct rco_procenv *env,
+               const char **ret_file, struct rco_failure *f)
 {
     struct rco_error err = RCO_ERROR_INIT;
     rco_autobuf text = RCO_BUF_INIT;
@@ -48,15 +48,17 @@ int rco_ca_env(struct rco_runner *r, const char *extra, struct rco_procenv *env,
     if (!rco_str_empty(r->job.ca_bundle)) {
         rco_buf_addc(&text, '\n');
         if (rco_file_read(rco_runner_path(r, "ca/ca.crt"), RCO_CA_MAX, &text, &err) < 0)
-            return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
-                                   "the ConfigMap %s of runner.pod.caBundle, or its key, is missing",
-                                   r->job.ca_bundle);
+            return rco_failure_set(
+                f, RCO_FAILURE_CLASS_CONFIG,
+                "the ConfigMap %s of runner.pod.caBundle, or its key, is missing",
+                r->job.ca_bundle);
     }
     const char *file = rco_arena_printf(&r->arena, "%s/ca-bundle.crt", r->tmpdir);
     if (rco_file_write_atomic(file, text.data, text.len, 0644, &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "join CA certificates");
-    static const char *const names[] = {"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "PIP_CERT",
-                                        "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"};
+    static const char *const names[] = {"SSL_CERT_FILE",  "NODE_EXTRA_CA_CERTS",
+                                        "PIP_CERT",       "REQUESTS_CA_BUNDLE",
+                                        "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(names); i++)
         rco_procenv_set(env, names[i], file);
     *ret_file = file;

@@ -19,15 +19,15 @@ static void set_failure(struct rco_runner *r, struct rco_runner_receipt *ret,
 static const char *stopped_message(struct rco_runner *r, const struct rco_engine_done *d,
                                    const struct rco_receipt_result *s)
 {
-    const char *steps = s->steps_total
-                            ? rco_arena_printf(&r->arena, "; %zu of %zu steps were done", s->steps_done,
-                                               s->steps_total)
-                            : "";
+    const char *steps = s->steps_total ? rco_arena_printf(&r->arena, "; %zu of %zu steps were done",
+                                                          s->steps_done, s->steps_total)
+                                       : "";
     if (d->timed_out)
-        return rco_arena_printf(&r->arena,
-                                "the engine did not end within %lld s (runner.timeout) and was asked to "
-                                "end%s",
-                                (long long)r->job.timeout_seconds, steps);
+        return rco_arena_printf(
+            &r->arena,
+            "the engine did not end within %lld s (runner.timeout) and was asked to "
+            "end%s",
+            (long long)r->job.timeout_seconds, steps);
     return rco_arena_printf(&r->arena, "cancelled while the engine was running%s", steps);
 }
 
@@ -75,7 +75,8 @@ static void judge_plan(struct rco_runner *r, const struct rco_engine_done *d,
                     NULL);
     else if (!s->preview_done || !s->preview_ok)
         set_failure(r, ret, RCO_FAILURE_CLASS_INTERNAL,
-                    "the engine ended well, but its event stream has no summary of a preview", NULL);
+                    "the engine ended well, but its event stream has no summary of a preview",
+                    NULL);
     else
         ret->result = RCO_APPLY_RESULT_SUCCEEDED;
 }
@@ -86,7 +87,8 @@ static void judge_apply(const struct rco_engine_done *d, struct rco_runner_recei
     bool counted = ret->adds || ret->changes || ret->deletes || ret->replaces;
     if (!d->ok)
         return;
-    ret->result = counted || d->outputs_changed ? RCO_APPLY_RESULT_SUCCEEDED : RCO_APPLY_RESULT_NO_CHANGES;
+    ret->result =
+        counted || d->outputs_changed ? RCO_APPLY_RESULT_SUCCEEDED : RCO_APPLY_RESULT_NO_CHANGES;
 }
 
 static void fill_facts(struct rco_runner *r, const struct rco_outcome_input *in,
@@ -134,7 +136,8 @@ void rco_outcome_receipt(struct rco_runner *r, const struct rco_outcome_input *i
     if (!d.ok && d.by_stream)
         failed_engine(r, &d, &s, ret);
     else if (!d.ok)
-        set_failure(r, ret, d.class > RCO_FAILURE_CLASS_UNKNOWN ? d.class : RCO_FAILURE_CLASS_INTERNAL,
+        set_failure(r, ret,
+                    d.class > RCO_FAILURE_CLASS_UNKNOWN ? d.class : RCO_FAILURE_CLASS_INTERNAL,
                     rco_str_empty(d.message) ? "no message" : d.message, d.urn);
     if (apply) {
         judge_apply(&d, ret);
@@ -153,9 +156,10 @@ void rco_outcome_without_result(struct rco_runner *r, struct rco_engine_done *re
         .started = true,
         .class = RCO_FAILURE_CLASS_INTERNAL,
         .events_cut = true, /* nobody knows what else was done */
-        .message = r->job.phase == RCO_ENGINE_PHASE_APPLY
-                       ? "the engine's container ended without a result (out of memory?); what it did is "
-                         "shown by the next plan"
-                       : "the engine's container ended without a result (out of memory?)",
+        .message =
+            r->job.phase == RCO_ENGINE_PHASE_APPLY
+                ? "the engine's container ended without a result (out of memory?); what it did is "
+                  "shown by the next plan"
+                : "the engine's container ended without a result (out of memory?)",
     };
 }

@@ -13,8 +13,8 @@ struct rco_outcome_input {
     struct rco_receipt_builder *builder; /* has taken the whole stream */
 };
 
-/* Fills RET but for artifacts. Arrays and texts live in R's arena or in IN. The same input gives the same
- * receipt. */
+/* Fills RET but for artifacts. Arrays and texts live in R's arena or in IN. The same input gives
+ * the same receipt. */
 void rco_outcome_receipt(struct rco_runner *r, const struct rco_outcome_input *in,
                          struct rco_runner_receipt *ret);
 

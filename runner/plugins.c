@@ -14,7 +14,8 @@ static int link_files(struct rco_runner *r, const char *from, const char *to, st
     if (!d || (mkdir(to, 02775) < 0 && errno != EEXIST)) {
         if (d)
             closedir(d);
-        return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "plugin %s: %s", from, strerror(errno));
+        return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "plugin %s: %s", from,
+                               strerror(errno));
     }
     struct dirent *e;
     int rc = 0;
@@ -24,7 +25,8 @@ static int link_files(struct rco_runner *r, const char *from, const char *to, st
         const char *target = rco_arena_printf(&r->arena, "%s/%s", from, e->d_name);
         const char *link = rco_arena_printf(&r->arena, "%s/%s", to, e->d_name);
         if (symlink(target, link) < 0 && errno != EEXIST)
-            rc = rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "link %s: %s", link, strerror(errno));
+            rc = rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "link %s: %s", link,
+                                 strerror(errno));
     }
     closedir(d);
     return rc;
@@ -60,8 +62,8 @@ void rco_language_env(struct rco_runner *r, const char *runtime, struct rco_proc
     const char *src = rco_runner_path(r, "workspace/src");
     if (rco_streq(runtime, "python")) {
         const char *path = rco_str_or_empty(r->job.program.path);
-        const char *venv = rco_arena_printf(&r->arena, "%s/%s/" RCO_PYTHON_VENV, src,
-                                            *path ? path : ".");
+        const char *venv =
+            rco_arena_printf(&r->arena, "%s/%s/" RCO_PYTHON_VENV, src, *path ? path : ".");
         rco_procenv_set(env, "VIRTUAL_ENV", venv);
         rco_procenv_set(env, "PATH", rco_arena_printf(&r->arena, "%s/bin:%s", venv, r->path));
         rco_procenv_set(env, "PYTHONDONTWRITEBYTECODE", "1");

@@ -44,12 +44,12 @@ void rco_procenv_set(struct rco_procenv *e, const char *name, const char *value)
     e->list[e->n] = NULL;
 }
 
-const char *rco_environ_get(char *const *environ, const char *name)
+const char *rco_environ_get(char *const *vars, const char *name)
 {
     size_t len = strlen(name);
-    for (; environ && *environ; environ++)
-        if (strncmp(*environ, name, len) == 0 && (*environ)[len] == '=')
-            return *environ + len + 1;
+    for (; vars && *vars; vars++)
+        if (strncmp(*vars, name, len) == 0 && (*vars)[len] == '=')
+            return *vars + len + 1;
     return NULL;
 }
 
@@ -135,8 +135,8 @@ int rco_proc_spawn(const struct rco_proc *p, int in_fd, int out_fd, int err_fd, 
     posix_spawnattr_t attr;
     if (!program)
         return rco_error_set(err, RCO_ENOTFOUND, "no program %s in this image", p->argv[0]);
-    /* Copies above the standard three, so that no dup2 overwrites one that is still needed; they close on
-     * exec. */
+    /* Copies above the standard three, so that no dup2 overwrites one that is still needed; they
+     * close on exec. */
     int from[3] = {in_fd, out_fd, err_fd}, fds[3] = {-1, -1, -1}, rc = 0;
     for (int i = 0; i < 3; i++)
         if ((fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 10)) < 0)
@@ -241,8 +241,8 @@ static void stop_if_due(struct running *r, bool stop)
     }
 }
 
-/* Until the child has ended and both pipes are dry. Something that outlives the child with a pipe in its
- * hand is given one second. */
+/* Until the child has ended and both pipes are dry. Something that outlives the child with a pipe
+ * in its hand is given one second. */
 static void pump(struct running *r, int out, int err_fd, struct keeper *ko, struct keeper *ke)
 {
     bool open_out = true, open_err = true, ended = false;

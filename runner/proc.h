@@ -22,7 +22,7 @@ void rco_procenv_init(struct rco_procenv *e, struct rco_arena *a);
 void rco_procenv_set(struct rco_procenv *e, const char *name, const char *value);
 const char *rco_procenv_get(const struct rco_procenv *e, const char *name);
 /* Value of NAME in a NULL-terminated environment, or NULL. */
-const char *rco_environ_get(char *const *environ, const char *name);
+const char *rco_environ_get(char *const *vars, const char *name);
 
 #define RCO_ARGV_MAX 48
 
@@ -39,10 +39,10 @@ struct rco_proc {
     const char *const *argv; /* argv[0]: a path, or a name that is looked for in PATH */
     const char *path;        /* PATH to look in */
     char *const *env;
-    int cwd_fd; /* directory to start in; -1 = ours */
+    int cwd_fd;        /* directory to start in; -1 = ours */
     const void *input; /* stdin; NULL = /dev/null */
     size_t input_len;
-    size_t max_output; /* bytes kept of stdout and of stderr: the first and last half of it */
+    size_t max_output;  /* bytes kept of stdout and of stderr: the first and last half of it */
     int64_t timeout_ms; /* 0 = none; afterwards SIGTERM, and SIGKILL after 10 s */
     int stop_fd;        /* readable: the same; -1 = none */
     void (*on_tick)(void *ctx); /* about once a second while it runs; NULL = none */
@@ -65,8 +65,8 @@ void rco_proc_result_release(struct rco_proc_result *r);
 RCO_MUST_CHECK int rco_proc_run(const struct rco_proc *p, struct rco_proc_result *ret,
                                 struct rco_error *err);
 
-/* Starts argv without waiting. Its stdin is IN_FD, stdout OUT_FD, stderr ERR_FD, all of which stay open here.
- * The child has a process group of its own. */
+/* Starts argv without waiting. Its stdin is IN_FD, stdout OUT_FD, stderr ERR_FD, all of which stay
+ * open here. The child has a process group of its own. */
 RCO_MUST_CHECK int rco_proc_spawn(const struct rco_proc *p, int in_fd, int out_fd, int err_fd,
                                   pid_t *ret, struct rco_error *err);
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* A scan of the top level of block style YAML. Only three plain keys are wanted, and a program of any size
- * with any feature of YAML may stand around them. */
+/* A scan of the top level of block style YAML. Only three plain keys are wanted, and a program of
+ * any size with any feature of YAML may stand around them. */
 
 static const char *next_line(const char *at, const char *end, size_t *ret_len)
 {
@@ -111,14 +111,17 @@ int rco_project_parse(const char *name, const char *text, size_t n, struct rco_a
             ret->settings_dir = scalar(v, value_len, a);
         else if ((v = value_of(line, len, "runtime", &value_len))) {
             const char *s = scalar(v, value_len, a);
-            ret->runtime = *s == '{' ? flow_name(s, strlen(s), a) : *s ? s : nested_name(at, end, a);
+            ret->runtime = *s == '{' ? flow_name(s, strlen(s), a)
+                           : *s      ? s
+                                     : nested_name(at, end, a);
         }
     }
     if (!is_project_name(ret->name))
-        return rco_error_set(err, RCO_EINVALID,
-                             "%s: `name` must be 1 to 100 letters, digits, '_', '-' or '.', and stand "
-                             "at the top level",
-                             name);
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "%s: `name` must be 1 to 100 letters, digits, '_', '-' or '.', and stand "
+            "at the top level",
+            name);
     if (rco_str_empty(ret->runtime))
         return rco_error_set(err, RCO_EINVALID, "%s: `runtime` is missing at the top level", name);
     return 0;

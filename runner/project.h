@@ -15,8 +15,8 @@ struct rco_project {
     const char *settings_dir; /* stackConfigDir; "" = beside the file */
 };
 
-/* Reads the project file TEXT; NAME (Pulumi.yaml, .yml or .json) for messages. Texts live in A. The project
- * name has 1..100 letters, digits, '_', '-' and '.', as Pulumi wants it. */
+/* Reads the project file TEXT; NAME (Pulumi.yaml, .yml or .json) for messages. Texts live in A. The
+ * project name has 1..100 letters, digits, '_', '-' and '.', as Pulumi wants it. */
 RCO_MUST_CHECK int rco_project_parse(const char *name, const char *text, size_t n,
                                      struct rco_arena *a, struct rco_project *ret,
                                      struct rco_error *err);

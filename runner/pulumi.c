@@ -81,14 +81,20 @@ int rco_pulumi(struct rco_engine *e, const struct rco_argv *argv, const void *in
                struct rco_failure *f)
 {
     struct rco_error err = RCO_ERROR_INIT;
-    struct rco_proc p = {.argv = argv->list, .path = e->r->path, .env = e->env.list,
-                         .cwd_fd = e->dir, .input = input, .input_len = input_len,
-                         .max_output = MAX_OUTPUT, .timeout_ms = COMMAND_TIMEOUT_S * 1000,
+    struct rco_proc p = {.argv = argv->list,
+                         .path = e->r->path,
+                         .env = e->env.list,
+                         .cwd_fd = e->dir,
+                         .input = input,
+                         .input_len = input_len,
+                         .max_output = MAX_OUTPUT,
+                         .timeout_ms = COMMAND_TIMEOUT_S * 1000,
                          .stop_fd = e->r->stop_fd};
     if (rco_proc_run(&p, res, &err) < 0)
         return rco_failure_error(f, RCO_FAILURE_CLASS_CONFIG, &err, what);
     if (res->stopped)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CANCELLED, "the pod was asked to end (%s)", what);
+        return rco_failure_set(f, RCO_FAILURE_CLASS_CANCELLED, "the pod was asked to end (%s)",
+                               what);
     if (res->timed_out)
         return rco_failure_set(f, RCO_FAILURE_CLASS_TIMEOUT, "%s: no end after %d s", what,
                                COMMAND_TIMEOUT_S);
@@ -100,7 +106,8 @@ int rco_pulumi(struct rco_engine *e, const struct rco_argv *argv, const void *in
     /* Nothing was applied by these commands. */
     if (class == RCO_FAILURE_CLASS_RESOURCE)
         class = RCO_FAILURE_CLASS_CONFIG;
-    return rco_failure_set(f, class, "%s: %s", what, line ? line : "pulumi failed without a message");
+    return rco_failure_set(f, class, "%s: %s", what,
+                           line ? line : "pulumi failed without a message");
 }
 
 static int read_plugins(struct rco_engine *e, const struct rco_buf *text, struct rco_failure *f)

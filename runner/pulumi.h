@@ -16,19 +16,19 @@ struct rco_engine {
     struct rco_fetch_facts fetched;
     struct rco_install_facts installed;
     struct rco_inputs inputs;
-    struct rco_procenv env; /* of every pulumi */
-    int dir;                /* the program's directory */
+    struct rco_procenv env;      /* of every pulumi */
+    int dir;                     /* the program's directory */
     struct rco_state_facts base; /* the state before the operation */
     struct rco_engine_done done;
-    bool waited;   /* a go has come */
-    bool cancel;   /* ROOT/control/cancel was seen */
+    bool waited; /* a go has come */
+    bool cancel; /* ROOT/control/cancel was seen */
 };
 
 /* Environment of all Pulumi processes, from nothing: ours, proxies and CA, the inputs. */
 RCO_MUST_CHECK int rco_engine_env(struct rco_engine *e, struct rco_failure *f);
 
-/* Runs `pulumi ARGV...` with INPUT on stdin and takes its output. Any failure becomes F: WHAT is what was
- * being done, the first error line follows, masked. RES is filled also then. */
+/* Runs `pulumi ARGV...` with INPUT on stdin and takes its output. Any failure becomes F: WHAT is
+ * what was being done, the first error line follows, masked. RES is filled also then. */
 RCO_MUST_CHECK int rco_pulumi(struct rco_engine *e, const struct rco_argv *argv, const void *input,
                               size_t input_len, const char *what, struct rco_proc_result *res,
                               struct rco_failure *f);
@@ -36,19 +36,20 @@ RCO_MUST_CHECK int rco_pulumi(struct rco_engine *e, const struct rco_argv *argv,
 /* Fills done.engine_version and done.plugins. */
 RCO_MUST_CHECK int rco_pulumi_versions(struct rco_engine *e, struct rco_failure *f);
 
-/* Exports the state to file NAME of TMPDIR and reads it. A stack that does not exist is class Config with
- * RET->digest empty. *TEXT is the export when not NULL. */
+/* Exports the state to file NAME of TMPDIR and reads it. A stack that does not exist is class
+ * Config with RET->digest empty. *TEXT is the export when not NULL. */
 RCO_MUST_CHECK int rco_pulumi_export(struct rco_engine *e, struct rco_state_facts *ret,
                                      struct rco_buf *text, struct rco_failure *f);
 
-/* Makes the stack when CREATE says so and it is not there, exports the base state, completes the stack's
- * settings file from it, and sets all configuration. */
+/* Makes the stack when CREATE says so and it is not there, exports the base state, completes the
+ * stack's settings file from it, and sets all configuration. */
 enum rco_stack_mode { RCO_STACK_MUST_EXIST, RCO_STACK_CREATE };
 RCO_MUST_CHECK int rco_pulumi_prepare(struct rco_engine *e, enum rco_stack_mode mode,
                                       struct rco_failure *f);
 RCO_MUST_CHECK int rco_pulumi_configure(struct rco_engine *e, struct rco_failure *f);
 
-/* Reads the stack's outputs; the whole as masked JSON in TEXT, those of exportOutputs in done.outputs. */
+/* Reads the stack's outputs; the whole as masked JSON in TEXT, those of exportOutputs in
+ * done.outputs. */
 RCO_MUST_CHECK int rco_pulumi_outputs(struct rco_engine *e, struct rco_buf *text,
                                       struct rco_failure *f);
 

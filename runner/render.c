@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUE_MAX 200  /* bytes of one value in a diff */
-#define PATHS_MAX 100  /* paths of one resource */
+#define VALUE_MAX 200 /* bytes of one value in a diff */
+#define PATHS_MAX 100 /* paths of one resource */
 
 void rco_render_log_release(struct rco_render_log *l)
 {
@@ -17,10 +17,11 @@ void rco_render_log_release(struct rco_render_log *l)
 /* Length of the valid UTF-8 sequence at S, 0 when there is none. */
 static size_t sequence(const unsigned char *s, size_t n)
 {
-    size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                 : s[0] >= 0xe0 && s[0] < 0xf0                  ? 3
-                 : s[0] >= 0xf0 && s[0] < 0xf5                  ? 4
-                                                                : 0;
+    size_t len = s[0] < 0x80                   ? 1
+                 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                               : 0;
     if (len == 0 || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)
@@ -108,7 +109,8 @@ static const char *sign(const char *op)
 
 static void add_changes(const struct rco_value *changes, struct rco_buf *out)
 {
-    for (const struct rco_value *c = changes && changes->type == RCO_VALUE_OBJECT ? changes->first : NULL;
+    for (const struct rco_value *c = changes && changes->type == RCO_VALUE_OBJECT ? changes->first
+                                                                                  : NULL;
          c; c = c->next)
         if (c->type == RCO_VALUE_NUMBER)
             rco_buf_addf(out, "%s %s %s", c == changes->first ? ":" : ",", c->text, c->key);
@@ -183,7 +185,8 @@ static const struct rco_value *lookup(const struct rco_value *v, const char *pat
         if (*path == '.')
             path++;
         if (path[0] == '[' && path[1] == '"') {
-            for (path += 2; *path && !(path[0] == '"' && path[1] == ']') && n < sizeof(key) - 1; path++)
+            for (path += 2; *path && !(path[0] == '"' && path[1] == ']') && n < sizeof(key) - 1;
+                 path++)
                 key[n++] = *path;
             path += *path ? 2 : 0;
         } else if (*path == '[') {
@@ -236,7 +239,8 @@ static void add_value(const struct rco_value *v, struct rco_buf *out)
 static void add_detail(const struct rco_value *metadata, const struct rco_value *detail,
                        struct rco_buf *out)
 {
-    const struct rco_value *old = rco_value_get(metadata, "old"), *new = rco_value_get(metadata, "new");
+    const struct rco_value *old = rco_value_get(metadata, "old"),
+                           *new = rco_value_get(metadata, "new");
     size_t n = 0;
     for (const struct rco_value *d = detail->first; d; d = d->next) {
         const char *kind = rco_value_text(d, "diffKind");
@@ -258,8 +262,9 @@ static void add_detail(const struct rco_value *metadata, const struct rco_value 
 static void add_inputs(const struct rco_value *inputs, struct rco_buf *out)
 {
     size_t n = 0;
-    for (const struct rco_value *v = inputs && inputs->type == RCO_VALUE_OBJECT ? inputs->first : NULL; v;
-         v = v->next) {
+    for (const struct rco_value *v = inputs && inputs->type == RCO_VALUE_OBJECT ? inputs->first
+                                                                                : NULL;
+         v; v = v->next) {
         if (strncmp(v->key, "__", 2) == 0)
             continue;
         if (++n > PATHS_MAX)

@@ -1,5 +1,5 @@
-/* Texts for people from the engine's events: the log, and the difference a plan makes. Both are cut at caps
- * and are valid UTF-8 without control characters, whatever a program printed. */
+/* Texts for people from the engine's events: the log, and the difference a plan makes. Both are cut
+ * at caps and are valid UTF-8 without control characters, whatever a program printed. */
 #ifndef RCO_RUNNER_RENDER_H
 #define RCO_RUNNER_RENDER_H
 
@@ -30,8 +30,8 @@ bool rco_render_log_finish(struct rco_render_log *l, struct rco_buf *out);
 /* Appends what a planned step changes; false when OUT is full and it was left out. */
 bool rco_render_diff(const struct rco_engine_event *e, struct rco_buf *out);
 
-/* Appends N bytes of TEXT to OUT: invalid UTF-8 becomes U+FFFD, control characters but line ends and tabs
- * are dropped. */
+/* Appends N bytes of TEXT to OUT: invalid UTF-8 becomes U+FFFD, control characters but line ends
+ * and tabs are dropped. */
 void rco_render_printable(const char *text, size_t n, struct rco_buf *out);
 
 #endif

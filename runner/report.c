@@ -100,10 +100,10 @@ static int write_go(struct report *p, const struct rco_answer *ans)
     struct rco_runner_start_answer answer = {0};
     struct rco_error err = RCO_ERROR_INIT;
     rco_autobuf text = RCO_BUF_INIT;
-    if (ans->body.len && rco_codec_decode(&rco_runner_start_answer_schema, ans->body.data, ans->body.len,
-                                          &p->r->arena, &answer, &err) < 0)
-        return write_never(p, rco_arena_printf(&p->r->arena, "the gateway's answer to the start: %s",
-                                               err.msg));
+    if (ans->body.len && rco_codec_decode(&rco_runner_start_answer_schema, ans->body.data,
+                                          ans->body.len, &p->r->arena, &answer, &err) < 0)
+        return write_never(
+            p, rco_arena_printf(&p->r->arena, "the gateway's answer to the start: %s", err.msg));
     rco_codec_encode(&rco_runner_start_answer_schema, &answer, &text);
     /* Written aside and linked: the engine never sees half of it, and link(2) is exclusive. */
     const char *aside = rco_runner_path(p->r, "control/go.new");
@@ -190,8 +190,8 @@ static void heartbeat(struct report *p)
     rco_buf_release(&ans.body);
 }
 
-/* Until the engine has left its result, or its container has ended without one: a sidecar gets SIGTERM only
- * after the containers it serves. */
+/* Until the engine has left its result, or its container has ended without one: a sidecar gets
+ * SIGTERM only after the containers it serves. */
 static void follow_engine(struct report *p)
 {
     rco_mono term_at = 0;
@@ -258,11 +258,13 @@ static void build_log(struct report *p, struct rco_buf *out, bool *ret_cut)
     *ret_cut = cut || p->in.done.output_cut;
 }
 
-static void upload(struct report *p, enum rco_artifact_kind kind, const struct rco_buf *text, bool cut)
+static void upload(struct report *p, enum rco_artifact_kind kind, const struct rco_buf *text,
+                   bool cut)
 {
     const struct rco_patience patience = {wait_more, p};
     struct rco_runner_artifact *a = &p->artifacts[p->receipt.n_artifacts];
-    if (text->len == 0 || rco_upload(p->r, p->gateway, kind, text->data, text->len, &patience, a) < 0)
+    if (text->len == 0 ||
+        rco_upload(p->r, p->gateway, kind, text->data, text->len, &patience, a) < 0)
         return;
     if (cut)
         a->truncated = a->has_truncated = true;
@@ -296,7 +298,8 @@ static void upload_plan(struct report *p)
     r->has_failure = true;
     r->failure = (struct rco_run_failure){
         .class = RCO_FAILURE_CLASS_INTERNAL,
-        .message = "the plan was made and could not be stored: it is larger than the operator keeps"};
+        .message =
+            "the plan was made and could not be stored: it is larger than the operator keeps"};
 }
 
 static void upload_all(struct report *p)
@@ -338,7 +341,8 @@ static void send_receipt(struct report *p)
         if (v == RCO_GATEWAY_DONE)
             break;
         const char *why = rc < 0 ? err.msg : rco_gateway_message(&ans, &p->r->arena);
-        rco_log(RCO_LOG_WARN, "receipt not taken", RCO_N("status", ans.status), RCO_S("message", why));
+        rco_log(RCO_LOG_WARN, "receipt not taken", RCO_N("status", ans.status),
+                RCO_S("message", why));
         if (v == RCO_GATEWAY_REFUSED)
             break;
         wait_more(p, rco_gateway_backoff_ms(attempt, &ans));
@@ -361,8 +365,7 @@ static void deliver(struct report *p)
     if (rco_file_create_excl(rco_runner_path(p->r, "control/delivered"), "", 0, 0644, &err) < 0 &&
         err.code != RCO_EEXISTS)
         rco_log(RCO_LOG_ERROR, "delivery not noted", RCO_S("error", err.msg));
-    rco_log(RCO_LOG_INFO, "delivered",
-            RCO_S("result", rco_apply_result_name(p->receipt.result)),
+    rco_log(RCO_LOG_INFO, "delivered", RCO_S("result", rco_apply_result_name(p->receipt.result)),
             RCO_N("adds", p->receipt.adds), RCO_N("changes", p->receipt.changes),
             RCO_N("deletes", p->receipt.deletes), RCO_N("replaces", p->receipt.replaces));
 }
@@ -382,7 +385,8 @@ static int run(struct report *p, struct rco_failure *f)
         return 0;
     if (rco_fetch_facts_read(r, &p->in.fetched, &err) < 0 ||
         rco_install_facts_read(r, &p->in.installed, &err) < 0)
-        return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "what earlier containers left");
+        return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err,
+                                 "what earlier containers left");
     p->gateway = rco_gateway_new(r, &err);
     if (!p->gateway)
         return rco_failure_error(f, RCO_FAILURE_CLASS_INTERNAL, &err, "gateway");

@@ -81,10 +81,11 @@ static int check_job(const struct rco_runner_job *job, struct rco_error *err)
         if (rco_str_empty(needed[i].value))
             return rco_error_set(err, RCO_EINVALID, "RCO_JOB: .%s is missing", needed[i].name);
     if (job->protocol != RCO_RUNNER_PROTOCOL)
-        return rco_error_set(err, RCO_EINVALID,
-                             "RCO_JOB: protocol %lld, this runner speaks %d; use the runner image of "
-                             "the operator's version",
-                             (long long)job->protocol, RCO_RUNNER_PROTOCOL);
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "RCO_JOB: protocol %lld, this runner speaks %d; use the runner image of "
+            "the operator's version",
+            (long long)job->protocol, RCO_RUNNER_PROTOCOL);
     if (job->phase != RCO_ENGINE_PHASE_PLAN && job->phase != RCO_ENGINE_PHASE_APPLY)
         return rco_error_set(err, RCO_EINVALID, "RCO_JOB: .phase is neither plan nor apply");
     if (job->phase == RCO_ENGINE_PHASE_APPLY && !job->has_expected)
@@ -95,8 +96,9 @@ static int check_job(const struct rco_runner_job *job, struct rco_error *err)
 int rco_runner_load_job(struct rco_runner *r, const char *text, struct rco_error *err)
 {
     if (rco_str_empty(text))
-        return rco_error_set(err, RCO_EINVALID, "the environment variable RCO_JOB is not set; it is "
-                                                "made by the operator for a runner Job");
+        return rco_error_set(err, RCO_EINVALID,
+                             "the environment variable RCO_JOB is not set; it is "
+                             "made by the operator for a runner Job");
     size_t n = strlen(text);
     if (n > RCO_RUNNER_MAX_JOB)
         return rco_error_set(err, RCO_ETOOBIG, "RCO_JOB is larger than %d bytes",
@@ -166,8 +168,7 @@ void rco_runner_write_summary(struct rco_runner *r, struct rco_runner_summary *s
     /* The file is there already and its directory is not ours: written in place. */
     rco_autoclose int fd = open(r->termination_log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0 || rco_fd_write_all(fd, text.data, text.len, &err) < 0)
-        rco_log(RCO_LOG_WARN, "termination message not written",
-                RCO_S("path", r->termination_log));
+        rco_log(RCO_LOG_WARN, "termination message not written", RCO_S("path", r->termination_log));
 }
 
 int rco_runner_fail(struct rco_runner *r, const struct rco_failure *f, const struct rco_buf *log)
@@ -175,9 +176,7 @@ int rco_runner_fail(struct rco_runner *r, const struct rco_failure *f, const str
     struct rco_runner_summary s = {
         .ok = false,
         .has_failure = true,
-        .failure = {.class = f->class,
-                    .message = f->message,
-                    .urn = f->urn[0] ? f->urn : NULL},
+        .failure = {.class = f->class, .message = f->message, .urn = f->urn[0] ? f->urn : NULL},
         .log = log && log->len ? rco_buf_str(log) : NULL,
     };
     rco_log(RCO_LOG_ERROR, "failed", RCO_S("class", rco_failure_class_name(f->class)),

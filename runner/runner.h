@@ -47,7 +47,8 @@ struct rco_failure {
 /* Sets F and returns -1. */
 int rco_failure_set(struct rco_failure *f, enum rco_failure_class class, const char *fmt, ...)
     RCO_PRINTF(3, 4);
-/* Sets F from ERR, prefixed with what was being done; class Internal unless CLASS says otherwise. */
+/* Sets F from ERR, prefixed with what was being done; class Internal unless CLASS says otherwise.
+ */
 int rco_failure_error(struct rco_failure *f, enum rco_failure_class class,
                       const struct rco_error *err, const char *doing);
 /* Copies at most SIZE - 1 bytes of TEXT to OUT without cutting a UTF-8 character. */
@@ -61,8 +62,8 @@ const char *rco_runner_pathf(struct rco_runner *r, const char *fmt, ...) RCO_PRI
 RCO_MUST_CHECK int rco_runner_load_job(struct rco_runner *r, const char *text,
                                        struct rco_error *err);
 
-/* Writes the termination message: SUMMARY with container and phase filled in; the log and then parts of the
- * receipt are cut until it fits. A message that cannot be written is only logged. */
+/* Writes the termination message: SUMMARY with container and phase filled in; the log and then
+ * parts of the receipt are cut until it fits. A message that cannot be written is only logged. */
 void rco_runner_write_summary(struct rco_runner *r, struct rco_runner_summary *summary);
 /* Logs F, writes the summary with F and the end of LOG (may be NULL); returns RCO_EXIT_FAILED. */
 int rco_runner_fail(struct rco_runner *r, const struct rco_failure *f, const struct rco_buf *log);

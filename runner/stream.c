@@ -18,9 +18,9 @@ struct rco_stream {
     bool skipping;         /* the rest of the current line is left out */
     struct rco_buf tail;   /* text behind the head */
     struct rco_buf beginning;
-    size_t text;     /* bytes of text written */
+    size_t text;      /* bytes of text written */
     long long events; /* bytes of events written */
-    size_t left_out; /* bytes of text */
+    size_t left_out;  /* bytes of text */
     bool cut, events_cut;
 };
 
@@ -87,7 +87,8 @@ static int put_line(struct rco_stream *s, struct rco_error *err)
     if (!rco_event_is_chatter(s->line.data, s->line.len)) {
         rc = put_event(s, s->line.data, s->line.len, err);
     } else {
-        if (s->line.len > RCO_STREAM_MAX_TEXT) { /* a diagnostic in one long line: no event any more */
+        if (s->line.len >
+            RCO_STREAM_MAX_TEXT) { /* a diagnostic in one long line: no event any more */
             s->left_out += s->line.len - RCO_STREAM_MAX_TEXT;
             s->line.len = RCO_STREAM_MAX_TEXT;
             s->line.data[s->line.len - 1] = '\n';

@@ -1,5 +1,6 @@
-/* One output stream of the engine on its way into the shared directory: masked, split into lines, capped.
- * Text of programs is kept at its beginning and its end; events are all kept, up to a cap of their own. */
+/* One output stream of the engine on its way into the shared directory: masked, split into lines,
+ * capped. Text of programs is kept at its beginning and its end; events are all kept, up to a cap
+ * of their own. */
 #ifndef RCO_RUNNER_STREAM_H
 #define RCO_RUNNER_STREAM_H
 

@@ -82,7 +82,8 @@ static void stop_if_due(struct run *r)
         r->ret->cancelled = stop;
         r->ret->timed_out = !stop;
         r->term_at = rco_clock_mono();
-        rco_log(RCO_LOG_INFO, "asking the engine to end", RCO_S("why", stop ? "asked to" : "timeout"));
+        rco_log(RCO_LOG_INFO, "asking the engine to end",
+                RCO_S("why", stop ? "asked to" : "timeout"));
         /* Once: a second signal makes Pulumi give up operations in flight. */
         kill(r->pid, SIGTERM);
     } else if (!r->ret->killed && ms_since(r->term_at) >= r->kill_after_ms) {
@@ -96,9 +97,10 @@ static void stop_if_due(struct run *r)
 static bool pump(struct run *r)
 {
     bool ok = true;
-    while (ok && (!r->ended || ((r->out_fd >= 0 || r->err_fd >= 0) &&
-                                ms_since(r->ended_at) < DRAIN_MS))) {
-        struct pollfd p[] = {{.fd = r->out_fd, .events = POLLIN}, {.fd = r->err_fd, .events = POLLIN}};
+    while (ok && (!r->ended ||
+                  ((r->out_fd >= 0 || r->err_fd >= 0) && ms_since(r->ended_at) < DRAIN_MS))) {
+        struct pollfd p[] = {{.fd = r->out_fd, .events = POLLIN},
+                             {.fd = r->err_fd, .events = POLLIN}};
         bool open = r->out_fd >= 0 || r->err_fd >= 0;
         poll(p, 2, open && !r->ended ? POLL_MS : 20);
         if (p[0].revents)
@@ -125,8 +127,8 @@ static int start(struct run *r, const struct rco_argv *argv, struct rco_failure 
 {
     int out[2], errs[2];
     struct rco_error err = RCO_ERROR_INIT;
-    struct rco_proc p = {.argv = argv->list, .path = r->e->r->path, .env = r->e->env.list,
-                         .cwd_fd = r->e->dir};
+    struct rco_proc p = {
+        .argv = argv->list, .path = r->e->r->path, .env = r->e->env.list, .cwd_fd = r->e->dir};
     rco_autoclose int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null < 0 || pipe2(out, O_CLOEXEC) < 0)
         return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "make a pipe: %s", strerror(errno));

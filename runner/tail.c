@@ -24,7 +24,8 @@ static bool open_file(struct rco_tail *t)
     struct stat st;
     if (t->fd >= 0)
         return true;
-    /* The directory is the engine's: whatever a program puts there must not block or lead elsewhere. */
+    /* The directory is the engine's: whatever a program puts there must not block or lead
+     * elsewhere. */
     int fd = open(t->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;

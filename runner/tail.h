@@ -18,8 +18,9 @@ typedef void (*rco_tail_fn)(void *ctx, const char *line, size_t n);
 
 void rco_tail_init(struct rco_tail *t, const char *path);
 void rco_tail_release(struct rco_tail *t);
-/* Calls FN for each complete line that is there now, without its line end; lines beyond the cap of an event
- * are given as their first bytes. Reads at most BUDGET bytes; true when there may be more. */
+/* Calls FN for each complete line that is there now, without its line end; lines beyond the cap of
+ * an event are given as their first bytes. Reads at most BUDGET bytes; true when there may be more.
+ */
 bool rco_tail_read(struct rco_tail *t, size_t budget, rco_tail_fn fn, void *ctx);
 
 #endif

@@ -157,7 +157,8 @@ static int read_names(struct walk *k, int fd, const char *path, struct names *re
     if (k->w->files > RCO_WORKSPACE_MAX_FILES)
         return rco_error_set(k->err, RCO_ETOOBIG, "the workspace holds more than %d files",
                              RCO_WORKSPACE_MAX_FILES);
-    qsort(ret->list, ret->n, sizeof(*ret->list), compare_names);
+    if (ret->n > 1)
+        qsort(ret->list, ret->n, sizeof(*ret->list), compare_names);
     return 0;
 }
 
@@ -253,8 +254,8 @@ void rco_workspace_first_difference(const char *want, const char *got, struct rc
         size_t n = strcspn(want, "\n"), m = strcspn(got, "\n"), pn, pm;
         if (n != m || memcmp(want, got, n) != 0) {
             const char *a = line_path(want, n, &pn), *b = line_path(got, m, &pm);
-            /* The lines are in the order of a walk; where one is missing the other has moved on, and the
-             * shorter of the two ends is no path at all. */
+            /* The lines are in the order of a walk; where one is missing the other has moved on,
+             * and the shorter of the two ends is no path at all. */
             bool take_want = n > 0 && (m == 0 || strncmp(a, b, pn < pm ? pn : pm) <= 0);
             rco_buf_add(out, take_want ? a : b, take_want ? pn : pm);
             return;

@@ -1,5 +1,5 @@
-/* Digests that bind an approval to what will be applied (design 3.7). All are lower-case SHA-256 over
- * canonical JSON, so that operator and runner get the same from the same facts. */
+/* Digests that bind an approval to what will be applied (design 3.7). All are lower-case SHA-256
+ * over canonical JSON, so that operator and runner get the same from the same facts. */
 #ifndef RCO_PULUMI_DIGEST_H
 #define RCO_PULUMI_DIGEST_H
 
@@ -16,7 +16,7 @@ struct rco_plan_components {
     const char *specification_uid;
     int64_t version;
     const char *commit, *path, *project, *stack;
-    const char *backend;          /* URL, or "claim:<name>" for state on a PersistentVolumeClaim */
+    const char *backend; /* URL, or "claim:<name>" for state on a PersistentVolumeClaim */
     const char *secrets_provider;
     const char *plan_service_account, *apply_service_account;
     const char *inputs_hash, *workspace_digest, *plan_file_digest, *base_state_digest;
@@ -73,21 +73,21 @@ struct rco_state_facts {
     const char *provider_key;        /* cloud: state.encryptedkey */
 };
 
-/* Reads `pulumi stack export`. The digest is over resources, pending operations and secrets provider,
- * never over manifest.time; absent and empty lists are the same. */
+/* Reads `pulumi stack export`. The digest is over resources, pending operations and secrets
+ * provider, never over manifest.time; absent and empty lists are the same. */
 RCO_MUST_CHECK int rco_state_read(const char *json, size_t n, struct rco_arena *a,
                                   struct rco_state_facts *ret, struct rco_error *err);
 
 /* One referenced value as it enters inputsHash. */
 struct rco_input {
-    const char *kind;   /* "config", "secret", "secret-env" or "env" */
-    const char *key;    /* Pulumi config key or variable name */
+    const char *kind; /* "config", "secret", "secret-env" or "env" */
+    const char *key;  /* Pulumi config key or variable name */
     const void *value;
     size_t value_len;
 };
 
-/* inputsHash: SHA-256 over the sorted list of (kind, key, HMAC-SHA-256(KEY, value)). Only who holds KEY can
- * guess values from it. INPUTS is reordered. */
+/* inputsHash: SHA-256 over the sorted list of (kind, key, HMAC-SHA-256(KEY, value)). Only who holds
+ * KEY can guess values from it. INPUTS is reordered. */
 void rco_inputs_hash(const void *key, size_t key_len, struct rco_input *inputs, size_t n,
                      char out[RCO_SHA256_HEX]);
 

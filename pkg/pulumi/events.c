@@ -10,13 +10,20 @@ struct event_name {
 };
 
 static const struct event_name event_names[] = {
-    {"diagnosticEvent", RCO_EVENT_DIAGNOSTIC},  {"resourcePreEvent", RCO_EVENT_RESOURCE},
-    {"resOutputsEvent", RCO_EVENT_OUTPUTS},     {"resOpFailedEvent", RCO_EVENT_FAILED},
-    {"summaryEvent", RCO_EVENT_SUMMARY},        {"preludeEvent", RCO_EVENT_PRELUDE},
-    {"policyEvent", RCO_EVENT_POLICY},          {"errorEvent", RCO_EVENT_ERROR},
-    {"cancelEvent", RCO_EVENT_CANCEL},          {"stdoutEvent", RCO_EVENT_OTHER},
-    {"progressEvent", RCO_EVENT_OTHER},         {"policyRemediationEvent", RCO_EVENT_OTHER},
-    {"policyLoadEvent", RCO_EVENT_OTHER},       {"policyAnalyzeSummaryEvent", RCO_EVENT_OTHER},
+    {"diagnosticEvent", RCO_EVENT_DIAGNOSTIC},
+    {"resourcePreEvent", RCO_EVENT_RESOURCE},
+    {"resOutputsEvent", RCO_EVENT_OUTPUTS},
+    {"resOpFailedEvent", RCO_EVENT_FAILED},
+    {"summaryEvent", RCO_EVENT_SUMMARY},
+    {"preludeEvent", RCO_EVENT_PRELUDE},
+    {"policyEvent", RCO_EVENT_POLICY},
+    {"errorEvent", RCO_EVENT_ERROR},
+    {"cancelEvent", RCO_EVENT_CANCEL},
+    {"stdoutEvent", RCO_EVENT_OTHER},
+    {"progressEvent", RCO_EVENT_OTHER},
+    {"policyRemediationEvent", RCO_EVENT_OTHER},
+    {"policyLoadEvent", RCO_EVENT_OTHER},
+    {"policyAnalyzeSummaryEvent", RCO_EVENT_OTHER},
     {"policyRemediateSummaryEvent", RCO_EVENT_OTHER},
     {"policyAnalyzeStackSummaryEvent", RCO_EVENT_OTHER},
     {"startDebuggingEvent", RCO_EVENT_OTHER},
@@ -111,12 +118,12 @@ static const char *skip_number(const char *at, const char *end, const char *text
 
 bool rco_event_is_chatter(const char *line, size_t n)
 {
-    static const char *const chatter[] = {",\"diagnosticEvent\":", ",\"stdoutEvent\":",
-                                          ",\"progressEvent\":"};
+    static const char *const chatter[] = {
+        ",\"diagnosticEvent\":", ",\"stdoutEvent\":", ",\"progressEvent\":"};
     if (!looks_like_event(line, n))
         return true;
-    /* The engine writes sequence, timestamp and then the one event. Whatever looks otherwise is kept: a name
-     * that a program chose must not make an event disappear. */
+    /* The engine writes sequence, timestamp and then the one event. Whatever looks otherwise is
+     * kept: a name that a program chose must not make an event disappear. */
     const char *end = line + n, *at = skip_number(line, end, event_start);
     at = at ? skip_number(at, end, ",\"timestamp\":") : NULL;
     for (size_t i = 0; at && i < RCO_ARRAY_LEN(chatter); i++)

@@ -1,5 +1,5 @@
-/* The engine's event stream (`pulumi preview|up --json` with streaming previews): one JSON object a line,
- * mixed with lines of plugins and programs. Everything here is hostile input. */
+/* The engine's event stream (`pulumi preview|up --json` with streaming previews): one JSON object a
+ * line, mixed with lines of plugins and programs. Everything here is hostile input. */
 #ifndef RCO_PULUMI_EVENTS_H
 #define RCO_PULUMI_EVENTS_H
 
@@ -38,7 +38,7 @@ struct rco_engine_event {
     const char *message, *severity; /* severity: debug, info, info#err, warning, error */
     bool ephemeral;
     bool is_preview;
-    const char *result; /* succeeded, failed, canceled */
+    const char *result;              /* succeeded, failed, canceled */
     const struct rco_value *changes; /* SUMMARY: operation -> count */
     bool mandatory;                  /* POLICY: enforcement level */
     const char *policy;
@@ -48,9 +48,9 @@ struct rco_engine_event {
 /* Reads one line without its line end. Never fails: what cannot be read is TEXT or BROKEN. */
 void rco_event_parse(const char *line, size_t n, struct rco_arena *a, struct rco_engine_event *ret);
 
-/* Whether a line of output only carries text of programs (diagnostics, lines that are no events), judged by
- * its first bytes: N of them suffice from RCO_EVENT_PREFIX on. Such lines may be dropped when there are too
- * many; events may not. */
+/* Whether a line of output only carries text of programs (diagnostics, lines that are no events),
+ * judged by its first bytes: N of them suffice from RCO_EVENT_PREFIX on. Such lines may be dropped
+ * when there are too many; events may not. */
 #define RCO_EVENT_PREFIX 128
 bool rco_event_is_chatter(const char *line, size_t n);
 
@@ -62,7 +62,7 @@ enum rco_op_class {
     RCO_OP_CHANGE,
     RCO_OP_DELETE,
     RCO_OP_REPLACE,
-    RCO_OP_PART,  /* one half of a replacement: changes something, counted by its REPLACE */
+    RCO_OP_PART,   /* one half of a replacement: changes something, counted by its REPLACE */
     RCO_OP_NOTHING /* read, refresh, discard */
 };
 
@@ -70,7 +70,8 @@ enum rco_op_class rco_op_classify(const char *op);
 /* Whether the operation changes infrastructure, and so belongs into operationsDigest. */
 bool rco_op_changes(const char *op);
 
-/* Removes the engine's colour markup (`<{%fg 1%}>`) and ANSI escapes, in place; returns the new length. */
+/* Removes the engine's colour markup (`<{%fg 1%}>`) and ANSI escapes, in place; returns the new
+ * length. */
 size_t rco_event_strip_markup(char *s, size_t n);
 
 #endif

@@ -6,13 +6,16 @@
 #include <string.h>
 #include <strings.h>
 
-#define MINUTES(N) ((N) * INT64_C(60))
+#define MINUTES(N) ((N)*INT64_C(60))
 
-/* In the first version only a missing Secret (Config) is tried again; the deployment decision looks at
- * the message for that. The other delays are for the retry field that comes with trusted runs. */
-#define ROW(NAME, ...) \
-    [RCO_FAILURE_CLASS_##NAME] = {RCO_FAILURE_CLASS_##NAME, __VA_ARGS__}
-#define SOON {MINUTES(1), MINUTES(5), MINUTES(15), MINUTES(60)}
+/* In the first version only a missing Secret (Config) is tried again; the deployment decision looks
+ * at the message for that. The other delays are for the retry field that comes with trusted runs.
+ */
+#define ROW(NAME, ...) [RCO_FAILURE_CLASS_##NAME] = {RCO_FAILURE_CLASS_##NAME, __VA_ARGS__}
+#define SOON                                                                                       \
+    {                                                                                              \
+        MINUTES(1), MINUTES(5), MINUTES(15), MINUTES(60)                                           \
+    }
 
 static const struct rco_fail_row rows[] = {
     ROW(UNSET, RCO_RETRY_NEVER, {0}, ""),
@@ -25,13 +28,14 @@ static const struct rco_fail_row rows[] = {
     ROW(PLAN_STALE, RCO_RETRY_ONCE, {0},
         "one new plan is made by itself; look for who else changes this stack"),
     ROW(PLAN_VIOLATION, RCO_RETRY_ONCE, {0},
-        "one new plan is made by itself; a program that plans differently each time has to be changed"),
+        "one new plan is made by itself; a program that plans differently each time has to be "
+        "changed"),
     ROW(BACKEND_LOCKED, RCO_RETRY_NEVER, {0},
-        "wait for the holder of the lock; run pulumi cancel only when it is certain that it has ended"),
+        "wait for the holder of the lock; run pulumi cancel only when it is certain that it has "
+        "ended"),
     ROW(RESOURCE, RCO_RETRY_NEVER, {0},
         "correct the program, or the rights of its service account"),
-    ROW(PROVIDER_THROTTLE, RCO_RETRY_BACKOFF, SOON,
-        "wait, or ask the provider for a higher limit"),
+    ROW(PROVIDER_THROTTLE, RCO_RETRY_BACKOFF, SOON, "wait, or ask the provider for a higher limit"),
     ROW(TIMEOUT, RCO_RETRY_NEVER, {0},
         "raise runner.timeout of the Environment, or find what hangs"),
     ROW(CANCELLED, RCO_RETRY_NEVER, {0}, "declare a new version, or ask for run-now"),
@@ -107,7 +111,8 @@ static const struct text_rule engine_rules[] = {
 enum rco_failure_class rco_fail_of_engine(const struct rco_engine_end *end)
 {
     static const enum rco_failure_class by_exit_code[] = {
-        [2] = RCO_FAILURE_CLASS_CONFIG, [3] = RCO_FAILURE_CLASS_AUTH, [6] = RCO_FAILURE_CLASS_CONFIG, [8] = RCO_FAILURE_CLASS_CANCELLED,
+        [2] = RCO_FAILURE_CLASS_CONFIG,  [3] = RCO_FAILURE_CLASS_AUTH,
+        [6] = RCO_FAILURE_CLASS_CONFIG,  [8] = RCO_FAILURE_CLASS_CANCELLED,
         [9] = RCO_FAILURE_CLASS_TIMEOUT,
     };
     if (end->timed_out)
@@ -124,7 +129,8 @@ enum rco_failure_class rco_fail_of_engine(const struct rco_engine_end *end)
     enum rco_failure_class f = match(engine_rules, RCO_ARRAY_LEN(engine_rules), end->error);
     /* What a provider says while it works on a resource is about that resource, however it sounds;
      * only the plan's own refusal and throttling are told apart. */
-    if (end->resource_failed && f != RCO_FAILURE_CLASS_PLAN_VIOLATION && f != RCO_FAILURE_CLASS_PROVIDER_THROTTLE)
+    if (end->resource_failed && f != RCO_FAILURE_CLASS_PLAN_VIOLATION &&
+        f != RCO_FAILURE_CLASS_PROVIDER_THROTTLE)
         return RCO_FAILURE_CLASS_RESOURCE;
     if (f != RCO_FAILURE_CLASS_UNSET)
         return f;
@@ -180,7 +186,8 @@ static bool line_has_prefix(const char *line, size_t n, const char *prefix)
     return n >= len && memcmp(line, prefix, len) == 0;
 }
 
-/* Where in a line the error begins: progress of a downloader may stand before it without a line end. */
+/* Where in a line the error begins: progress of a downloader may stand before it without a line
+ * end. */
 static size_t error_offset(const char *line, size_t n)
 {
     const char *at = memmem(line, n, "]error: ", 8);
@@ -192,8 +199,10 @@ static bool is_noise(const char *line, size_t n)
 {
     static const char *const noise[] = {"fatal: Could not read from remote repository",
                                         "fatal: the remote end hung up",
-                                        "npm ERR! A complete log", "npm error A complete log",
-                                        "npm error code", "npm ERR! code"};
+                                        "npm ERR! A complete log",
+                                        "npm error A complete log",
+                                        "npm error code",
+                                        "npm ERR! code"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(noise); i++)
         if (line_has_prefix(line, n, noise[i]))
             return true;

@@ -11,9 +11,9 @@
 
 /* What may follow a failure without anybody changing anything. */
 enum rco_retry {
-    RCO_RETRY_NEVER,   /* new input or run-now starts again */
-    RCO_RETRY_ONCE,    /* one new run (a fresh plan), at once; never a loop */
-    RCO_RETRY_BACKOFF  /* a new run after the delays of the row, the last one repeating */
+    RCO_RETRY_NEVER,  /* new input or run-now starts again */
+    RCO_RETRY_ONCE,   /* one new run (a fresh plan), at once; never a loop */
+    RCO_RETRY_BACKOFF /* a new run after the delays of the row, the last one repeating */
 };
 
 #define RCO_RETRY_STEPS 4
@@ -27,7 +27,8 @@ struct rco_fail_row {
 
 /* Row of F; never NULL. */
 const struct rco_fail_row *rco_fail_row(enum rco_failure_class f);
-/* Seconds to wait before the new run after the ATTEMPT-th failure in a row (from 1), -1 = no new run. */
+/* Seconds to wait before the new run after the ATTEMPT-th failure in a row (from 1), -1 = no new
+ * run. */
 int64_t rco_fail_delay(enum rco_failure_class f, int64_t attempt);
 
 /* What is known of an ended engine. */
@@ -49,9 +50,9 @@ enum rco_failure_class rco_fail_of_git(const char *text);
 /* Class of a failed installer by its output. */
 enum rco_failure_class rco_fail_of_install(const char *text);
 
-/* The first line of TEXT (N bytes) that says what went wrong, for git, pulumi, npm and pip output, without
- * prefix noise; else the last line that is not blank. Returns its start and *RET_LEN, or NULL when there
- * is none. Borrowed from TEXT. */
+/* The first line of TEXT (N bytes) that says what went wrong, for git, pulumi, npm and pip output,
+ * without prefix noise; else the last line that is not blank. Returns its start and *RET_LEN, or
+ * NULL when there is none. Borrowed from TEXT. */
 const char *rco_fail_first_line(const char *text, size_t n, size_t *ret_len);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Aho-Corasick over bytes. Children are sibling lists: values are few and mostly branch at the root. */
+/* Aho-Corasick over bytes. Children are sibling lists: values are few and mostly branch at the
+ * root. */
 struct node {
     uint32_t child, sibling; /* 0 = none */
     uint32_t fail;
@@ -174,8 +175,8 @@ static void add_base64_text(struct rco_mask *m, char *text, size_t n)
     add_pattern(m, text, n);
 }
 
-/* The characters that depend on the value alone, for each of the three alignments it may have within a
- * longer encoded text; and the whole with its padding. */
+/* The characters that depend on the value alone, for each of the three alignments it may have
+ * within a longer encoded text; and the whole with its padding. */
 static void add_base64(struct rco_mask *m, const unsigned char *s, size_t n)
 {
     unsigned char *shifted = rco_calloc(n + 2, 1);
@@ -262,10 +263,13 @@ static bool is_format_word(const unsigned char *s, size_t n)
 {
     static const char words[] =
         " sequence timestamp cancelEvent stdoutEvent diagnosticEvent preludeEvent summaryEvent "
-        "resourcePreEvent resOutputsEvent resOpFailedEvent policyEvent metadata planning status steps "
-        "type op urn old new keys diffs detailedDiff diffKind inputDiff provider logical custom parent "
+        "resourcePreEvent resOutputsEvent resOpFailedEvent policyEvent metadata planning status "
+        "steps "
+        "type op urn old new keys diffs detailedDiff diffKind inputDiff provider logical custom "
+        "parent "
         "inputs outputs initErrors same create update delete replace create-replacement "
-        "delete-replaced read read-replacement refresh discard discard-replaced remove-pending-replace "
+        "delete-replaced read read-replacement refresh discard discard-replaced "
+        "remove-pending-replace "
         "import import-replacement severity message prefix color config isPreview resourceChanges "
         "maybeCorrupt durationSeconds result succeeded failed true false null info error warning "
         "pulumi:pulumi:Stack pulumi:providers: urn:pulumi: enforcementLevel mandatory advisory ";
@@ -281,13 +285,15 @@ int rco_mask_add(struct rco_mask *m, const void *value, size_t n, struct rco_err
     if (m->total + n > RCO_MASK_MAX_TOTAL)
         return rco_error_set(err, RCO_ETOOBIG, "all secret values together exceed %d KiB",
                              RCO_MASK_MAX_TOTAL / 1024);
-    while (n > 0 && (s[n - 1] == '\n' || s[n - 1] == '\r')) /* programs print values without the last line end */
+    while (n > 0 && (s[n - 1] == '\n' ||
+                     s[n - 1] == '\r')) /* programs print values without the last line end */
         n--;
     if (n < RCO_MASK_MIN)
         return 0;
     if (is_format_word(s, n))
-        return rco_error_set(err, RCO_EINVALID, "a word of the engine's own output, which cannot be "
-                                                "kept secret");
+        return rco_error_set(err, RCO_EINVALID,
+                             "a word of the engine's own output, which cannot be "
+                             "kept secret");
     m->total += n;
     add_forms(m, s, n);
     if (memchr(s, '\n', n))

@@ -1,9 +1,9 @@
-/* Removes known secret values from a byte stream, also where a value lies across reads or lines, and in
- * the forms in which values travel: JSON escapes, Base64 at any alignment, URL encoding, hex, single
- * lines of a multi-line value, texts within a JSON value.
+/* Removes known secret values from a byte stream, also where a value lies across reads or lines,
+ * and in the forms in which values travel: JSON escapes, Base64 at any alignment, URL encoding,
+ * hex, single lines of a multi-line value, texts within a JSON value.
  *
- * A line that begins with '{' stays valid JSON: within a string a value becomes "[masked]", outside (a
- * number) it becomes 9. */
+ * A line that begins with '{' stays valid JSON: within a string a value becomes "[masked]", outside
+ * (a number) it becomes 9. */
 #ifndef RCO_PULUMI_MASK_H
 #define RCO_PULUMI_MASK_H
 
@@ -25,9 +25,9 @@ struct rco_mask;
 
 struct rco_mask *rco_mask_new(void);
 void rco_mask_free(struct rco_mask *m);
-/* Adds a value with all its forms. RCO_ETOOBIG above a cap; RCO_EINVALID when the value is a word of the
- * engine's own event format ("update", "urn"), whose masking would destroy the events. Values below
- * RCO_MASK_MIN are accepted and ignored. Not after the first _stream_feed. */
+/* Adds a value with all its forms. RCO_ETOOBIG above a cap; RCO_EINVALID when the value is a word
+ * of the engine's own event format ("update", "urn"), whose masking would destroy the events.
+ * Values below RCO_MASK_MIN are accepted and ignored. Not after the first _stream_feed. */
 RCO_MUST_CHECK int rco_mask_add(struct rco_mask *m, const void *value, size_t n,
                                 struct rco_error *err);
 size_t rco_mask_count(const struct rco_mask *m); /* patterns */

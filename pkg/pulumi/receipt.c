@@ -18,8 +18,8 @@ struct rco_receipt_builder {
     enum rco_engine_phase phase;
     bool updating; /* apply: the preview part is over */
     struct rco_arena a;
-    struct rco_map open;  /* update part: "op urn" of steps that began and did not end */
-    struct rco_map types; /* type -> struct type_count, of the phase's own part */
+    struct rco_map open;       /* update part: "op urn" of steps that began and did not end */
+    struct rco_map types;      /* type -> struct type_count, of the phase's own part */
     struct rco_operation *ops; /* changing steps of the preview part */
     size_t n_ops, size_ops;
     struct rco_operation *done; /* apply: changing steps of the update part that succeeded */
@@ -55,8 +55,8 @@ static void mark_broken(struct rco_receipt_builder *b, const char *why)
     b->r.broken_why = why;
 }
 
-static void push(struct rco_receipt_builder *b, struct rco_operation **list, size_t *n, size_t *size,
-                 const struct rco_engine_event *e)
+static void push(struct rco_receipt_builder *b, struct rco_operation **list, size_t *n,
+                 size_t *size, const struct rco_engine_event *e)
 {
     if (*n >= RCO_RECEIPT_MAX_STEPS) {
         mark_broken(b, "the operation has more than 200000 steps");
@@ -147,9 +147,9 @@ static void step_ends(struct rco_receipt_builder *b, const struct rco_engine_eve
 
 static bool is_generic(const char *line)
 {
-    static const char *const generic[] = {"update failed", "preview failed", "destroy failed",
-                                          "error: update failed", "error: preview failed",
-                                          "an unhandled error occurred"};
+    static const char *const generic[] = {"update failed",         "preview failed",
+                                          "destroy failed",        "error: update failed",
+                                          "error: preview failed", "an unhandled error occurred"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(generic); i++)
         if (rco_str_has_prefix(line, generic[i]))
             return true;
@@ -197,7 +197,8 @@ static void note_error(struct rco_receipt_builder *b, const char *message, const
     struct rco_receipt_result *r = &b->r;
     if (rco_str_empty(message))
         return;
-    bool violation = strstr(message, "violates plan") || strstr(message, "is not allowed by the plan") ||
+    bool violation = strstr(message, "violates plan") ||
+                     strstr(message, "is not allowed by the plan") ||
                      strstr(message, "expected resource operations for");
     bool better = !r->error || (violation && !r->plan_violation) ||
                   (is_generic(r->error) && !r->plan_violation);
@@ -299,11 +300,15 @@ static void fill_types(struct rco_receipt_builder *b, struct rco_arena *a,
     void *value;
     while (rco_map_next(&b->types, &it, NULL, &value)) {
         const struct type_count *t = value;
-        list[n++] = (struct rco_plan_type){
-            .type = rco_arena_strdup(a, t->type), .adds = t->adds, .has_adds = t->adds > 0,
-            .changes = t->changes, .has_changes = t->changes > 0,
-            .deletes = t->deletes, .has_deletes = t->deletes > 0,
-            .replaces = t->replaces, .has_replaces = t->replaces > 0};
+        list[n++] = (struct rco_plan_type){.type = rco_arena_strdup(a, t->type),
+                                           .adds = t->adds,
+                                           .has_adds = t->adds > 0,
+                                           .changes = t->changes,
+                                           .has_changes = t->changes > 0,
+                                           .deletes = t->deletes,
+                                           .has_deletes = t->deletes > 0,
+                                           .replaces = t->replaces,
+                                           .has_replaces = t->replaces > 0};
     }
     qsort(list, n, sizeof(*list), compare_types);
     r->types = list;
@@ -401,8 +406,8 @@ static int check_counts(const struct rco_runner_receipt *r, bool required, struc
     }
     for (size_t i = 0; i < 4 && required && !(r->has_truncated && r->truncated); i++)
         if (sum[i] != counts[i].value)
-            return rco_error_set(err, RCO_EINVALID,
-                                 "receipt: .types do not add up to .%s", counts[i].name);
+            return rco_error_set(err, RCO_EINVALID, "receipt: .types do not add up to .%s",
+                                 counts[i].name);
     return 0;
 }
 
@@ -412,8 +417,8 @@ static int check_plan(const struct rco_runner_receipt *r, bool ok, struct rco_er
         check_digest("workspaceDigest", r->workspace_digest, ok, err) < 0 ||
         check_digest("baseStateDigest", r->base_state_digest, ok, err) < 0 ||
         check_digest("operationsDigest", r->operations_digest, ok, err) < 0 ||
-        check_digest("planFileDigest", r->plan_file_digest,
-                     ok && r->phase == RCO_ENGINE_PHASE_PLAN, err) < 0 ||
+        check_digest("planFileDigest", r->plan_file_digest, ok && r->phase == RCO_ENGINE_PHASE_PLAN,
+                     err) < 0 ||
         check_digest("stateDigest", r->state_digest, false, err) < 0)
         return -1;
     if (ok && (rco_str_empty(r->engine_version) || rco_str_empty(r->project)))
@@ -427,8 +432,8 @@ static int check_artifacts(const struct rco_runner_receipt *r, struct rco_error 
     unsigned seen = 0;
     for (size_t i = 0; i < r->n_artifacts; i++) {
         const struct rco_runner_artifact *f = &r->artifacts[i];
-        if (f->kind <= RCO_ARTIFACT_KIND_UNKNOWN || !f->digest || !rco_is_lower_hex(f->digest, 64) ||
-            !f->has_size || f->size < 0)
+        if (f->kind <= RCO_ARTIFACT_KIND_UNKNOWN || !f->digest ||
+            !rco_is_lower_hex(f->digest, 64) || !f->has_size || f->size < 0)
             return rco_error_set(err, RCO_EINVALID, "receipt: .artifacts[%zu] is not valid", i);
         if (seen & 1u << f->kind)
             return rco_error_set(err, RCO_EINVALID, "receipt: .artifacts name %s twice",
@@ -437,8 +442,7 @@ static int check_artifacts(const struct rco_runner_receipt *r, struct rco_error 
         if (f->kind == RCO_ARTIFACT_KIND_PLAN)
             plan = f;
     }
-    bool need_plan =
-        r->phase == RCO_ENGINE_PHASE_PLAN && r->result == RCO_APPLY_RESULT_SUCCEEDED;
+    bool need_plan = r->phase == RCO_ENGINE_PHASE_PLAN && r->result == RCO_APPLY_RESULT_SUCCEEDED;
     if (need_plan && (!plan || !rco_streq(plan->digest, r->plan_file_digest)))
         return rco_error_set(err, RCO_EINVALID,
                              "receipt: no artifact is the plan file that .planFileDigest names");
@@ -451,14 +455,16 @@ int rco_receipt_check(const struct rco_runner_receipt *r, const char *run_uid,
     if (!run_uid || !rco_streq(r->run_uid, run_uid))
         return rco_error_set(err, RCO_EINVALID, "receipt: .runUid names another run");
     if (r->phase != phase || phase <= RCO_ENGINE_PHASE_UNKNOWN)
-        return rco_error_set(err, RCO_EINVALID, "receipt: .phase is not the phase that it was sent for");
+        return rco_error_set(err, RCO_EINVALID,
+                             "receipt: .phase is not the phase that it was sent for");
     if (r->result <= RCO_APPLY_RESULT_UNKNOWN ||
         (phase == RCO_ENGINE_PHASE_PLAN && r->result == RCO_APPLY_RESULT_NO_CHANGES))
         return rco_error_set(err, RCO_EINVALID, "receipt: .result is not a result of this phase");
     bool ok = r->result != RCO_APPLY_RESULT_FAILED;
     if (ok == r->has_failure)
-        return rco_error_set(err, RCO_EINVALID, ok ? "receipt: succeeded with a .failure"
-                                                   : "receipt: failed without a .failure");
+        return rco_error_set(err, RCO_EINVALID,
+                             ok ? "receipt: succeeded with a .failure"
+                                : "receipt: failed without a .failure");
     if (r->has_failure && r->failure.class <= RCO_FAILURE_CLASS_UNKNOWN)
         return rco_error_set(err, RCO_EINVALID, "receipt: .failure.class is unknown");
     size_t len = rco_str_empty(r->program_version) ? 0 : strlen(r->program_version);

@@ -21,8 +21,8 @@ struct rco_receipt_builder;
 struct rco_receipt_builder *rco_receipt_builder_new(enum rco_engine_phase phase);
 void rco_receipt_builder_free(struct rco_receipt_builder *b);
 
-/* Takes one event of the stream, in order. An apply's stream has two parts, the engine's own preview and
- * the update, split by the preview's summary event. */
+/* Takes one event of the stream, in order. An apply's stream has two parts, the engine's own
+ * preview and the update, split by the preview's summary event. */
 void rco_receipt_builder_event(struct rco_receipt_builder *b, const struct rco_engine_event *e);
 
 /* What came of the stream so far; texts live as long as B. */
@@ -37,20 +37,22 @@ struct rco_receipt_result {
     bool preview_ok, update_ok;     /* ... and says succeeded */
     bool touched;                   /* a changing step of the update part began */
     bool policy_violation, resource_failed;
-    const char *error, *error_urn;  /* first error diagnostic that says something; may be NULL */
+    const char *error, *error_urn; /* first error diagnostic that says something; may be NULL */
     bool plan_violation;
-    bool outputs_changed; /* outputs of the root stack differ between old and new */
+    bool outputs_changed;       /* outputs of the root stack differ between old and new */
     char operations_digest[65]; /* plan: of the preview part; apply: of its preview part too */
 };
 
 void rco_receipt_builder_result(struct rco_receipt_builder *b, struct rco_receipt_result *ret);
 
-/* Fills counts, types, resources, operationsDigest and outputsChanged of R; arrays and texts live in A. */
+/* Fills counts, types, resources, operationsDigest and outputsChanged of R; arrays and texts live
+ * in A. */
 void rco_receipt_builder_fill(struct rco_receipt_builder *b, struct rco_arena *a,
                               struct rco_runner_receipt *r);
 
-/* Whether R is one that the run RUN_UID in PHASE may send: right run and phase, digests and commit well
- * formed, counts not negative and not contradicting, result and failure agree. ERR says what is wrong. */
+/* Whether R is one that the run RUN_UID in PHASE may send: right run and phase, digests and commit
+ * well formed, counts not negative and not contradicting, result and failure agree. ERR says what
+ * is wrong. */
 RCO_MUST_CHECK int rco_receipt_check(const struct rco_runner_receipt *r, const char *run_uid,
                                      enum rco_engine_phase phase, struct rco_error *err);
 

@@ -74,9 +74,11 @@ static size_t put_utf8(char *out, unsigned cp)
 static size_t utf8_len(const unsigned char *s, size_t n)
 {
     unsigned c = s[0];
-    size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3
-                                                        : c >= 0xf0 && c < 0xf5   ? 4
-                                                                                  : 0;
+    size_t len = c < 0x80                ? 1
+                 : c >= 0xc2 && c < 0xe0 ? 2
+                 : c >= 0xe0 && c < 0xf0 ? 3
+                 : c >= 0xf0 && c < 0xf5 ? 4
+                                         : 0;
     if (len == 0 || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)
@@ -422,8 +424,7 @@ static void write_string(const char *s, size_t n, struct rco_buf *out)
 
 static void write_value(const struct rco_value *v, bool canonical, struct rco_buf *out);
 
-static void write_member(const struct rco_value *c, bool first, bool canonical,
-                         struct rco_buf *out)
+static void write_member(const struct rco_value *c, bool first, bool canonical, struct rco_buf *out)
 {
     if (!first)
         rco_buf_addc(out, ',');

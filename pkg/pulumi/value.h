@@ -26,10 +26,10 @@ enum rco_value_type {
 
 struct rco_value {
     enum rco_value_type type;
-    bool boolean;      /* BOOL */
-    const char *key;   /* name within an object, decoded, NUL-terminated; NULL in arrays */
-    const char *text;  /* STRING: decoded bytes (NUL-terminated, may hold NULs); NUMBER: spelling */
-    size_t len;        /* of text; number of children of ARRAY and OBJECT */
+    bool boolean;     /* BOOL */
+    const char *key;  /* name within an object, decoded, NUL-terminated; NULL in arrays */
+    const char *text; /* STRING: decoded bytes (NUL-terminated, may hold NULs); NUMBER: spelling */
+    size_t len;       /* of text; number of children of ARRAY and OBJECT */
     struct rco_value *first; /* children in the order of the text */
     struct rco_value *next;
 };

@@ -1,5 +1,6 @@
-/* Any bytes as the engine's event stream: through the mask, cut into lines, into the receipt of a plan or of an
- * apply. The first byte chooses the phase and the size of the pieces. Then as an exported state. */
+/* Any bytes as the engine's event stream: through the mask, cut into lines, into the receipt of a
+ * plan or of an apply. The first byte chooses the phase and the size of the pieces. Then as an
+ * exported state. */
 #include "pulumi/digest.h"
 #include "pulumi/events.h"
 #include "pulumi/failure.h"
@@ -37,7 +38,8 @@ static void mask_stream(const char *text, size_t n, size_t step, struct rco_buf 
         rco_mask_stream_feed(s, text + i, n - i < step ? n - i : step, out);
     rco_mask_stream_finish(s, out);
     rco_mask_text(m, text, n, &whole);
-    REQUIRE(whole.len == out->len && (out->len == 0 || memcmp(whole.data, out->data, out->len) == 0));
+    REQUIRE(whole.len == out->len &&
+            (out->len == 0 || memcmp(whole.data, out->data, out->len) == 0));
     REQUIRE(out->len == 0 || !memmem(out->data, out->len, canary, strlen(canary)));
     rco_mask_stream_free(s);
     rco_mask_free(m);
@@ -97,8 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     size_t len;
     if (n == 0)
         return 0;
-    struct rco_receipt_builder *b = rco_receipt_builder_new(
-        data[0] & 1 ? RCO_ENGINE_PHASE_APPLY : RCO_ENGINE_PHASE_PLAN);
+    struct rco_receipt_builder *b =
+        rco_receipt_builder_new(data[0] & 1 ? RCO_ENGINE_PHASE_APPLY : RCO_ENGINE_PHASE_PLAN);
     mask_stream((const char *)data + 1, n - 1, 1 + (data[0] >> 1) % 50, &text);
     for (size_t pos = 0; pos < text.len; pos += len + 1) {
         const char *nl = memchr(text.data + pos, '\n', text.len - pos);

@@ -1,9 +1,9 @@
-/* Any bytes as a receipt, and as the termination message that carries one. What passes the check holds what
- * the decisions rely on, and survives being sent again. */
+/* Any bytes as a receipt, and as the termination message that carries one. What passes the check
+ * holds what the decisions rely on, and survives being sent again. */
 #include "api/zz_generated_types.h"
 #include "base/str.h"
-#include "json/codec.h"
 #include "pulumi/receipt.h"
+#include "json/codec.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,8 @@ static void check_accepted(const struct rco_runner_receipt *r, enum rco_engine_p
     bool failed = r->result == RCO_APPLY_RESULT_FAILED;
     REQUIRE(rco_streq(r->run_uid, "uid") && r->phase == phase);
     REQUIRE(failed == r->has_failure);
-    REQUIRE(r->adds >= 0 && r->changes >= 0 && r->deletes >= 0 && r->replaces >= 0 && r->sames >= 0);
+    REQUIRE(r->adds >= 0 && r->changes >= 0 && r->deletes >= 0 && r->replaces >= 0 &&
+            r->sames >= 0);
     REQUIRE(failed || (rco_is_lower_hex(r->base_state_digest, 64) &&
                        rco_is_lower_hex(r->operations_digest, 64)));
     REQUIRE(r->result != RCO_APPLY_RESULT_NO_CHANGES || phase == RCO_ENGINE_PHASE_APPLY);
@@ -33,7 +34,8 @@ static void check_again(const struct rco_runner_receipt *r, enum rco_engine_phas
     struct rco_runner_receipt again;
     struct rco_error err = RCO_ERROR_INIT;
     rco_codec_encode(&rco_runner_receipt_schema, r, &text);
-    REQUIRE(rco_codec_decode(&rco_runner_receipt_schema, text.data, text.len, &a, &again, &err) == 0);
+    REQUIRE(rco_codec_decode(&rco_runner_receipt_schema, text.data, text.len, &a, &again, &err) ==
+            0);
     REQUIRE(rco_codec_equal(&rco_runner_receipt_schema, r, &again));
     REQUIRE(rco_receipt_check(&again, "uid", phase, &err) == 0);
 }

@@ -278,8 +278,6 @@ class Pod:
                     "RCO_GATEWAY_CA": servers.cert.read_text(), "RCO_IMAGE_PLUGINS": str(tools.plugins),
                     "HTTPS_PROXY": "http://127.0.0.1:1",  # the gateway is never reached through a proxy
                     "PULUMI_EXPERIMENTAL": "true", "PULUMI_CONFIG_PASSPHRASE": "of the wrong environment"}
-        # Not dumpable, so the leak checker of a sanitizer build cannot look at it.
-        self.env["ASAN_OPTIONS"] = "detect_leaks=0"
         self.processes = {}
 
     def write(self, name, data):

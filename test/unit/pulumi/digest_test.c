@@ -10,25 +10,49 @@
 static struct rco_plan_components components(void)
 {
     static const char *const plugins[] = {"resource/kubernetes@4.25.0", "resource/random@4.1.0"};
-    return (struct rco_plan_components){
-        .specification_uid = "uid", .version = 7, .commit = "c0ffee", .path = "infra",
-        .project = "shop", .stack = "dev", .backend = "claim:rco-state-dev",
-        .secrets_provider = "passphrase", .plan_service_account = "reader",
-        .apply_service_account = "writer", .inputs_hash = "1", .workspace_digest = "2",
-        .plan_file_digest = "3", .base_state_digest = "4", .operations_digest = "5",
-        .engine_version = "v3.274.1", .plugins = plugins, .n_plugins = 2, .image_digest = "6",
-        .guard = "Strict"};
+    return (struct rco_plan_components){.specification_uid = "uid",
+                                        .version = 7,
+                                        .commit = "c0ffee",
+                                        .path = "infra",
+                                        .project = "shop",
+                                        .stack = "dev",
+                                        .backend = "claim:rco-state-dev",
+                                        .secrets_provider = "passphrase",
+                                        .plan_service_account = "reader",
+                                        .apply_service_account = "writer",
+                                        .inputs_hash = "1",
+                                        .workspace_digest = "2",
+                                        .plan_file_digest = "3",
+                                        .base_state_digest = "4",
+                                        .operations_digest = "5",
+                                        .engine_version = "v3.274.1",
+                                        .plugins = plugins,
+                                        .n_plugins = 2,
+                                        .image_digest = "6",
+                                        .guard = "Strict"};
 }
 
 static void plan_digest_depends_on_every_component(void **state)
 {
     struct rco_plan_components c = components();
     char first[RCO_SHA256_HEX], seen[32][RCO_SHA256_HEX];
-    const char **texts[] = {&c.specification_uid, &c.commit, &c.path, &c.project, &c.stack, &c.backend,
-                            &c.secrets_provider, &c.plan_service_account, &c.apply_service_account,
-                            &c.inputs_hash, &c.workspace_digest, &c.plan_file_digest,
-                            &c.base_state_digest, &c.operations_digest, &c.engine_version,
-                            &c.image_digest, &c.guard};
+    const char **texts[] = {&c.specification_uid,
+                            &c.commit,
+                            &c.path,
+                            &c.project,
+                            &c.stack,
+                            &c.backend,
+                            &c.secrets_provider,
+                            &c.plan_service_account,
+                            &c.apply_service_account,
+                            &c.inputs_hash,
+                            &c.workspace_digest,
+                            &c.plan_file_digest,
+                            &c.base_state_digest,
+                            &c.operations_digest,
+                            &c.engine_version,
+                            &c.image_digest,
+                            &c.guard};
     static const char *const packs[] = {"pack"};
     size_t n = 0;
     rco_plan_digest(&c, first);
@@ -111,10 +135,10 @@ static void operations_are_a_set(void **state)
     assert_string_not_equal(x, none);
 }
 
-#define STATE(TIME, PENDING, VALUE, SALT)                                                         \
-    "{\"version\":3,\"deployment\":{\"manifest\":{\"time\":\"" TIME "\",\"magic\":\"m\"},"          \
-    "\"secrets_providers\":{\"type\":\"passphrase\",\"state\":{\"salt\":\"" SALT "\"}},"            \
-    "\"resources\":[{\"urn\":\"u\",\"type\":\"pulumi:pulumi:Stack\",\"outputs\":{\"a\":" VALUE       \
+#define STATE(TIME, PENDING, VALUE, SALT)                                                          \
+    "{\"version\":3,\"deployment\":{\"manifest\":{\"time\":\"" TIME "\",\"magic\":\"m\"},"         \
+    "\"secrets_providers\":{\"type\":\"passphrase\",\"state\":{\"salt\":\"" SALT "\"}},"           \
+    "\"resources\":[{\"urn\":\"u\",\"type\":\"pulumi:pulumi:Stack\",\"outputs\":{\"a\":" VALUE     \
     "}}]" PENDING ",\"metadata\":{}}}"
 
 static void read_state(struct rco_arena *a, const char *json, struct rco_state_facts *ret)
@@ -142,7 +166,8 @@ static void base_state_digest_ignores_the_time_of_the_manifest_only(void **state
     assert_string_not_equal(s.digest, t.digest);
     read_state(&a, STATE("10:00", "", "1", "v1:y"), &t);
     assert_string_not_equal(s.digest, t.digest);
-    read_state(&a, STATE("10:00", ",\"pending_operations\":[{\"type\":\"creating\"}]", "1", "v1:x"), &t);
+    read_state(&a, STATE("10:00", ",\"pending_operations\":[{\"type\":\"creating\"}]", "1", "v1:x"),
+               &t);
     assert_string_not_equal(s.digest, t.digest);
     assert_int_equal(t.pending_operations, 1);
 }
@@ -166,7 +191,8 @@ static void inputs_hash_needs_the_key_and_every_value(void **state)
     struct rco_input a[] = {{"secret", "app:token", "value", 5}, {"config", "app:size", "3", 1}};
     struct rco_input b[] = {{"config", "app:size", "3", 1}, {"secret", "app:token", "value", 5}};
     struct rco_input c[] = {{"config", "app:size", "3", 1}, {"secret", "app:token", "valuf", 5}};
-    struct rco_input d[] = {{"config", "app:size", "3", 1}, {"secret-env", "app:token", "value", 5}};
+    struct rco_input d[] = {{"config", "app:size", "3", 1},
+                            {"secret-env", "app:token", "value", 5}};
     char x[RCO_SHA256_HEX], y[RCO_SHA256_HEX];
     rco_inputs_hash("key", 3, a, 2, x);
     rco_inputs_hash("key", 3, b, 2, y);

@@ -21,23 +21,28 @@ static struct rco_engine_event parse(struct rco_arena *a, const char *line)
 static void lines_as_the_engine_writes_them_are_read(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
-    struct rco_engine_event e = parse(&a, E("\"resourcePreEvent\":{\"metadata\":{\"op\":\"create\",\"urn\":"
-        "\"urn:x\",\"type\":\"a:b:C\",\"old\":null,\"new\":{\"inputs\":{}}},\"planning\":true}"));
+    struct rco_engine_event e = parse(
+        &a,
+        E("\"resourcePreEvent\":{\"metadata\":{\"op\":\"create\",\"urn\":"
+          "\"urn:x\",\"type\":\"a:b:C\",\"old\":null,\"new\":{\"inputs\":{}}},\"planning\":true}"));
     assert_int_equal(e.type, RCO_EVENT_RESOURCE);
     assert_string_equal(e.op, "create");
     assert_string_equal(e.urn, "urn:x");
     assert_string_equal(e.resource_type, "a:b:C");
     assert_true(e.planning);
     assert_int_equal(e.sequence, 3);
-    e = parse(&a, E("\"summaryEvent\":{\"isPreview\":true,\"result\":\"succeeded\",\"resourceChanges\":{\"create\":2}}"));
+    e = parse(&a, E("\"summaryEvent\":{\"isPreview\":true,\"result\":\"succeeded\","
+                    "\"resourceChanges\":{\"create\":2}}"));
     assert_int_equal(e.type, RCO_EVENT_SUMMARY);
     assert_true(e.is_preview);
     assert_string_equal(e.result, "succeeded");
     assert_int_equal(rco_value_int(e.changes, "create", 0), 2);
-    e = parse(&a, E("\"diagnosticEvent\":{\"message\":\"m\",\"severity\":\"error\",\"urn\":\"u\"}"));
+    e = parse(&a,
+              E("\"diagnosticEvent\":{\"message\":\"m\",\"severity\":\"error\",\"urn\":\"u\"}"));
     assert_int_equal(e.type, RCO_EVENT_DIAGNOSTIC);
     assert_string_equal(e.severity, "error");
-    e = parse(&a, E("\"policyEvent\":{\"message\":\"m\",\"enforcementLevel\":\"mandatory\",\"policyName\":\"p\"}"));
+    e = parse(&a, E("\"policyEvent\":{\"message\":\"m\",\"enforcementLevel\":\"mandatory\","
+                    "\"policyName\":\"p\"}"));
     assert_true(e.type == RCO_EVENT_POLICY && e.mandatory);
     e = parse(&a, E("\"policyEvent\":{\"message\":\"m\",\"enforcementLevel\":\"advisory\"}"));
     assert_false(e.mandatory);
@@ -53,16 +58,19 @@ static void what_is_no_event_is_text_and_what_should_be_one_is_broken(void **sta
     assert_int_equal(parse(&a, "hello").type, RCO_EVENT_TEXT);
     assert_int_equal(parse(&a, "{\"json\":1}").type, RCO_EVENT_TEXT);
     assert_int_equal(parse(&a, "{\"sequence\":1,\"resourcePreEvent\":").type, RCO_EVENT_BROKEN);
-    assert_int_equal(parse(&a, E("\"resourcePreEvent\":{\"metadata\":{\"op\":\"create\"}}")).type, RCO_EVENT_BROKEN);
+    assert_int_equal(parse(&a, E("\"resourcePreEvent\":{\"metadata\":{\"op\":\"create\"}}")).type,
+                     RCO_EVENT_BROKEN);
     assert_int_equal(parse(&a, E("\"resOutputsEvent\":7")).type, RCO_EVENT_BROKEN);
     assert_int_equal(parse(&a, "{\"sequence\":1,\"sequence\":2}").type, RCO_EVENT_BROKEN);
 }
 
 static void chatter_is_told_from_events_by_the_first_bytes(void **state)
 {
-    static const char *const chatter[] = {"", "x", "{", "{\"a\":1}",
+    static const char *const chatter[] = {
+        "", "x", "{", "{\"a\":1}",
         E("\"diagnosticEvent\":{\"message\":\"a very long message that goes on and on and on\"}")};
-    static const char *const events[] = {E("\"resourcePreEvent\":{}"), E("\"summaryEvent\":{}"),
+    static const char *const events[] = {
+        E("\"resourcePreEvent\":{}"), E("\"summaryEvent\":{}"),
         E("\"resOutputsEvent\":{\"metadata\":{\"op\":\"create\",\"urn\":\"diagnosticEvent\"}}"),
         "{\"sequence\":1,\"timestamp\":1,\"unknown\":{}}"};
     for (size_t i = 0; i < RCO_ARRAY_LEN(chatter); i++)

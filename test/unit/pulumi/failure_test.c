@@ -29,25 +29,32 @@ static void delays_follow_the_table(void **state)
     assert_int_equal(rco_fail_delay(RCO_FAILURE_CLASS_CONFIG, 0), -1);
 }
 
-static void an_engine_is_classed_by_what_was_done_to_it_then_code_then_events_then_text(void **state)
+static void
+an_engine_is_classed_by_what_was_done_to_it_then_code_then_events_then_text(void **state)
 {
     static const struct {
         struct rco_engine_end end;
         enum rco_failure_class want;
     } rows[] = {
         {{.exit_code = 8, .timed_out = true}, RCO_FAILURE_CLASS_TIMEOUT},
-        {{.exit_code = 1, .cancelled = true, .error = "violates plan"}, RCO_FAILURE_CLASS_CANCELLED},
+        {{.exit_code = 1, .cancelled = true, .error = "violates plan"},
+         RCO_FAILURE_CLASS_CANCELLED},
         {{.exit_code = 8}, RCO_FAILURE_CLASS_CANCELLED},
         {{.exit_code = 2}, RCO_FAILURE_CLASS_CONFIG},
         {{.exit_code = 3}, RCO_FAILURE_CLASS_AUTH},
         {{.exit_code = 6}, RCO_FAILURE_CLASS_CONFIG},
-        {{.exit_code = 1, .plan_violation = true, .resource_failed = true}, RCO_FAILURE_CLASS_PLAN_VIOLATION},
+        {{.exit_code = 1, .plan_violation = true, .resource_failed = true},
+         RCO_FAILURE_CLASS_PLAN_VIOLATION},
         {{.exit_code = 1, .policy_violation = true}, RCO_FAILURE_CLASS_POLICY},
-        {{.exit_code = 1, .error = "the stack is currently locked by 1 lock(s)"}, RCO_FAILURE_CLASS_BACKEND_LOCKED},
-        {{.exit_code = 1, .error = "resource urn violates plan: x"}, RCO_FAILURE_CLASS_PLAN_VIOLATION},
+        {{.exit_code = 1, .error = "the stack is currently locked by 1 lock(s)"},
+         RCO_FAILURE_CLASS_BACKEND_LOCKED},
+        {{.exit_code = 1, .error = "resource urn violates plan: x"},
+         RCO_FAILURE_CLASS_PLAN_VIOLATION},
         {{.exit_code = 1, .error = "incorrect passphrase"}, RCO_FAILURE_CLASS_AUTH},
-        {{.exit_code = 1, .error = "incorrect passphrase", .resource_failed = true}, RCO_FAILURE_CLASS_RESOURCE},
-        {{.exit_code = 1, .error = "Throttling: x", .resource_failed = true}, RCO_FAILURE_CLASS_PROVIDER_THROTTLE},
+        {{.exit_code = 1, .error = "incorrect passphrase", .resource_failed = true},
+         RCO_FAILURE_CLASS_RESOURCE},
+        {{.exit_code = 1, .error = "Throttling: x", .resource_failed = true},
+         RCO_FAILURE_CLASS_PROVIDER_THROTTLE},
         {{.exit_code = 1, .error = "no resource plugin 'x' found"}, RCO_FAILURE_CLASS_CONFIG},
         {{.exit_code = 1, .error = "something else"}, RCO_FAILURE_CLASS_RESOURCE},
         {{.exit_code = 1}, RCO_FAILURE_CLASS_RESOURCE},
@@ -61,10 +68,13 @@ static void an_engine_is_classed_by_what_was_done_to_it_then_code_then_events_th
 
 static void git_is_classed_by_its_text(void **state)
 {
-    assert_int_equal(rco_fail_of_git("fatal: Authentication failed for 'https://x/'"), RCO_FAILURE_CLASS_AUTH);
-    assert_int_equal(rco_fail_of_git("git@x: Permission denied (publickey)."), RCO_FAILURE_CLASS_AUTH);
+    assert_int_equal(rco_fail_of_git("fatal: Authentication failed for 'https://x/'"),
+                     RCO_FAILURE_CLASS_AUTH);
+    assert_int_equal(rco_fail_of_git("git@x: Permission denied (publickey)."),
+                     RCO_FAILURE_CLASS_AUTH);
     assert_int_equal(rco_fail_of_git("Host key verification failed."), RCO_FAILURE_CLASS_AUTH);
-    assert_int_equal(rco_fail_of_git("fatal: repository 'https://x/' not found"), RCO_FAILURE_CLASS_SOURCE);
+    assert_int_equal(rco_fail_of_git("fatal: repository 'https://x/' not found"),
+                     RCO_FAILURE_CLASS_SOURCE);
     assert_int_equal(rco_fail_of_git(NULL), RCO_FAILURE_CLASS_SOURCE);
 }
 
@@ -102,7 +112,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class_has_a_row_of_its_own),
         cmocka_unit_test(delays_follow_the_table),
-        cmocka_unit_test(an_engine_is_classed_by_what_was_done_to_it_then_code_then_events_then_text),
+        cmocka_unit_test(
+            an_engine_is_classed_by_what_was_done_to_it_then_code_then_events_then_text),
         cmocka_unit_test(git_is_classed_by_its_text),
         cmocka_unit_test(the_line_that_matters_is_found),
     };

@@ -21,28 +21,36 @@ static void feed(struct rco_receipt_builder *b, const char *line)
     rco_receipt_builder_event(b, &e);
 }
 
-static void feed_step(struct rco_receipt_builder *b, const char *kind, const char *op, const char *type,
-                      const char *urn)
+static void feed_step(struct rco_receipt_builder *b, const char *kind, const char *op,
+                      const char *type, const char *urn)
 {
     rco_autobuf line = RCO_BUF_INIT;
-    rco_buf_addf(&line, "{\"sequence\":1,\"timestamp\":1,\"%s\":{\"metadata\":{\"op\":\"%s\",\"urn\":\"%s\","
-                 "\"type\":\"%s\",\"old\":null,\"new\":null}}}", kind, op, urn, type);
+    rco_buf_addf(
+        &line,
+        "{\"sequence\":1,\"timestamp\":1,\"%s\":{\"metadata\":{\"op\":\"%s\",\"urn\":\"%s\","
+        "\"type\":\"%s\",\"old\":null,\"new\":null}}}",
+        kind, op, urn, type);
     feed(b, rco_buf_str(&line));
 }
 
 static void feed_summary(struct rco_receipt_builder *b, bool preview, const char *result)
 {
     rco_autobuf line = RCO_BUF_INIT;
-    rco_buf_addf(&line, "{\"sequence\":1,\"timestamp\":1,\"summaryEvent\":{\"isPreview\":%s,\"result\":\"%s\"}}",
-                 preview ? "true" : "false", result);
+    rco_buf_addf(
+        &line,
+        "{\"sequence\":1,\"timestamp\":1,\"summaryEvent\":{\"isPreview\":%s,\"result\":\"%s\"}}",
+        preview ? "true" : "false", result);
     feed(b, rco_buf_str(&line));
 }
 
 static void feed_error(struct rco_receipt_builder *b, const char *severity, const char *message)
 {
     rco_autobuf line = RCO_BUF_INIT;
-    rco_buf_addf(&line, "{\"sequence\":1,\"timestamp\":1,\"diagnosticEvent\":{\"severity\":\"%s\",\"message\":"
-                 "\"%s\",\"urn\":\"urn:d\"}}", severity, message);
+    rco_buf_addf(
+        &line,
+        "{\"sequence\":1,\"timestamp\":1,\"diagnosticEvent\":{\"severity\":\"%s\",\"message\":"
+        "\"%s\",\"urn\":\"urn:d\"}}",
+        severity, message);
     feed(b, rco_buf_str(&line));
 }
 
@@ -51,10 +59,15 @@ static void a_plan_is_counted_by_type_and_a_replacement_once(void **state)
     rco_autoarena a = RCO_ARENA_INIT;
     struct rco_receipt_builder *b = rco_receipt_builder_new(RCO_ENGINE_PHASE_PLAN);
     struct rco_runner_receipt r = {0};
-    static const char *const steps[][3] = {
-        {"same", "pulumi:pulumi:Stack", STACK}, {"create", "k:Pod", "urn:a"}, {"create", "k:Pod", "urn:b"},
-        {"update", "k:Map", "urn:c"}, {"create-replacement", "k:Svc", "urn:d"}, {"replace", "k:Svc", "urn:d"},
-        {"delete-replaced", "k:Svc", "urn:d"}, {"delete", "k:Pod", "urn:e"}, {"read", "k:Pod", "urn:f"}};
+    static const char *const steps[][3] = {{"same", "pulumi:pulumi:Stack", STACK},
+                                           {"create", "k:Pod", "urn:a"},
+                                           {"create", "k:Pod", "urn:b"},
+                                           {"update", "k:Map", "urn:c"},
+                                           {"create-replacement", "k:Svc", "urn:d"},
+                                           {"replace", "k:Svc", "urn:d"},
+                                           {"delete-replaced", "k:Svc", "urn:d"},
+                                           {"delete", "k:Pod", "urn:e"},
+                                           {"read", "k:Pod", "urn:f"}};
     for (size_t i = 0; i < RCO_ARRAY_LEN(steps); i++) {
         feed_step(b, "resourcePreEvent", steps[i][0], steps[i][1], steps[i][2]);
         feed_step(b, "resOutputsEvent", steps[i][0], steps[i][1], steps[i][2]);
@@ -69,9 +82,10 @@ static void a_plan_is_counted_by_type_and_a_replacement_once(void **state)
     assert_int_equal(r.n_resources, 5);
     assert_string_equal(r.resources[3].op, "replace");
     assert_false(r.truncated);
-    struct rco_operation ops[] = {
-        {"urn:a", "create"}, {"urn:b", "create"}, {"urn:c", "update"}, {"urn:d", "create-replacement"},
-        {"urn:d", "replace"}, {"urn:d", "delete-replaced"}, {"urn:e", "delete"}};
+    struct rco_operation ops[] = {{"urn:a", "create"},  {"urn:b", "create"},
+                                  {"urn:c", "update"},  {"urn:d", "create-replacement"},
+                                  {"urn:d", "replace"}, {"urn:d", "delete-replaced"},
+                                  {"urn:e", "delete"}};
     char want[RCO_SHA256_HEX];
     rco_operations_digest(ops, RCO_ARRAY_LEN(ops), want);
     assert_string_equal(r.operations_digest, want);
@@ -92,7 +106,8 @@ static void an_apply_counts_what_was_done_and_not_what_was_previewed(void **stat
     assert_true(!s.touched && s.steps_total == 2 && s.adds == 0);
     feed_step(b, "resourcePreEvent", "create", "k:Pod", "urn:a");
     feed_step(b, "resOutputsEvent", "create", "k:Pod", "urn:a");
-    feed_step(b, "resOutputsEvent", "create", "k:Pod", "urn:a"); /* a component registers its outputs */
+    feed_step(b, "resOutputsEvent", "create", "k:Pod",
+              "urn:a"); /* a component registers its outputs */
     feed_step(b, "resourcePreEvent", "create", "k:Pod", "urn:b");
     feed_step(b, "resOpFailedEvent", "create", "k:Pod", "urn:b");
     feed_error(b, "error", "no such image");
@@ -149,7 +164,8 @@ static void changed_outputs_are_seen(void **state)
 {
     static const char line[] =
         "{\"sequence\":1,\"resOutputsEvent\":{\"metadata\":{\"op\":\"same\",\"urn\":\"" STACK
-        "\",\"type\":\"pulumi:pulumi:Stack\",\"old\":{\"outputs\":{\"a\":1}},\"new\":{\"outputs\":{\"a\":";
+        "\",\"type\":\"pulumi:pulumi:Stack\",\"old\":{\"outputs\":{\"a\":1}},\"new\":{\"outputs\":{"
+        "\"a\":";
     struct rco_receipt_result s;
     for (int value = 1; value <= 2; value++) {
         struct rco_receipt_builder *b = rco_receipt_builder_new(RCO_ENGINE_PHASE_PLAN);
@@ -188,13 +204,29 @@ static struct rco_runner_artifact plan_artifact[] = {
 
 static struct rco_runner_receipt valid(void)
 {
-    return (struct rco_runner_receipt){
-        .run_uid = UID, .phase = RCO_ENGINE_PHASE_PLAN, .result = RCO_APPLY_RESULT_SUCCEEDED,
-        .program_version = "0123456789abcdef0123456789abcdef01234567", .project = "shop", .stack = "dev",
-        .inputs_hash = D, .workspace_digest = D, .plan_file_digest = D, .base_state_digest = D,
-        .operations_digest = D, .engine_version = "v3.274.1", .adds = 1, .has_adds = true,
-        .has_changes = true, .has_deletes = true, .has_replaces = true, .has_sames = true,
-        .types = one_type, .n_types = 1, .artifacts = plan_artifact, .n_artifacts = 1};
+    return (struct rco_runner_receipt){.run_uid = UID,
+                                       .phase = RCO_ENGINE_PHASE_PLAN,
+                                       .result = RCO_APPLY_RESULT_SUCCEEDED,
+                                       .program_version =
+                                           "0123456789abcdef0123456789abcdef01234567",
+                                       .project = "shop",
+                                       .stack = "dev",
+                                       .inputs_hash = D,
+                                       .workspace_digest = D,
+                                       .plan_file_digest = D,
+                                       .base_state_digest = D,
+                                       .operations_digest = D,
+                                       .engine_version = "v3.274.1",
+                                       .adds = 1,
+                                       .has_adds = true,
+                                       .has_changes = true,
+                                       .has_deletes = true,
+                                       .has_replaces = true,
+                                       .has_sames = true,
+                                       .types = one_type,
+                                       .n_types = 1,
+                                       .artifacts = plan_artifact,
+                                       .n_artifacts = 1};
 }
 
 static void refused(const struct rco_runner_receipt *r, const char *part)
@@ -241,7 +273,8 @@ static void receipts_that_lie_are_refused(void **state)
     LIE(r.result = RCO_APPLY_RESULT_FAILED, "without a .failure");
     LIE(r.has_failure = true, "with a .failure");
     LIE((r.result = RCO_APPLY_RESULT_FAILED, r.has_failure = true,
-         r.failure.class = RCO_FAILURE_CLASS_UNKNOWN), ".failure.class");
+         r.failure.class = RCO_FAILURE_CLASS_UNKNOWN),
+        ".failure.class");
     LIE(r.program_version = "main", "not a commit");
     LIE(r.base_state_digest = "12", ".baseStateDigest");
     LIE(r.operations_digest = NULL, ".operationsDigest");
@@ -254,7 +287,8 @@ static void receipts_that_lie_are_refused(void **state)
     LIE(r.has_replaces = false, ".replaces is missing");
     LIE(r.sames = INT64_MAX, ".sames");
     LIE(r.n_artifacts = 0, "no artifact is the plan file");
-    LIE(r.plan_file_digest = "f" "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    LIE(r.plan_file_digest = "f"
+                             "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         "no artifact is the plan file");
     LIE((r.artifacts = twice, r.n_artifacts = 2), "plan twice");
 }
@@ -262,7 +296,8 @@ static void receipts_that_lie_are_refused(void **state)
 static void plugins_have_one_text(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
-    const struct rco_plugin plugins[] = {{.name = "random", .kind = "resource", .version = "4.1.0"}, {0}};
+    const struct rco_plugin plugins[] = {{.name = "random", .kind = "resource", .version = "4.1.0"},
+                                         {0}};
     const char **texts = rco_receipt_plugin_texts(plugins, 2, &a);
     assert_string_equal(texts[0], "resource/random@4.1.0");
     assert_string_equal(texts[1], "/@");

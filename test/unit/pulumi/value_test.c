@@ -45,10 +45,33 @@ static void strings_have_one_spelling(void **state)
 static void what_is_not_json_is_refused(void **state)
 {
     static const char *const bad[] = {
-        "",        " ",         "{",          "}",          "[1,]",          "{\"a\":1,}",  "{a:1}",
-        "nul",     "01",        "1.",         ".5",         "+1",            "1e",          "-",
-        "\"",      "\"\\x\"", "\"\\u12\"", "\"\n\"",    "'a'",           "[1] 2",       "{\"a\" 1}",
-        "\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "NaN",    "{\"a\":1,\"a\":2}",
+        "",
+        " ",
+        "{",
+        "}",
+        "[1,]",
+        "{\"a\":1,}",
+        "{a:1}",
+        "nul",
+        "01",
+        "1.",
+        ".5",
+        "+1",
+        "1e",
+        "-",
+        "\"",
+        "\"\\x\"",
+        "\"\\u12\"",
+        "\"\n\"",
+        "'a'",
+        "[1] 2",
+        "{\"a\" 1}",
+        "\"\xff\"",
+        "\"\xc0\x80\"",
+        "\"\xed\xa0\x80\"",
+        "\"\xf4\x90\x80\x80\"",
+        "NaN",
+        "{\"a\":1,\"a\":2}",
     };
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++) {
         rco_autoarena a = RCO_ARENA_INIT;
@@ -95,7 +118,8 @@ static void depth_is_capped(void **state)
 static void members_are_read_by_type(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
-    struct rco_value *v = parse(&a, "{\"s\":\"x\",\"n\":7,\"f\":1.5,\"b\":true,\"z\":\"a\\u0000b\"}");
+    struct rco_value *v =
+        parse(&a, "{\"s\":\"x\",\"n\":7,\"f\":1.5,\"b\":true,\"z\":\"a\\u0000b\"}");
     assert_string_equal(rco_value_text(v, "s"), "x");
     assert_null(rco_value_text(v, "n"));
     assert_null(rco_value_text(v, "z")); /* a NUL would end it early */
@@ -111,7 +135,8 @@ static void members_are_read_by_type(void **state)
 static void equality_ignores_the_order_of_members(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
-    assert_true(rco_value_equal(parse(&a, "{\"a\":1,\"b\":[2]}"), parse(&a, "{\"b\":[2],\"a\":1}")));
+    assert_true(
+        rco_value_equal(parse(&a, "{\"a\":1,\"b\":[2]}"), parse(&a, "{\"b\":[2],\"a\":1}")));
     assert_false(rco_value_equal(parse(&a, "{\"a\":1}"), parse(&a, "{\"a\":2}")));
     assert_false(rco_value_equal(parse(&a, "[1,2]"), parse(&a, "[2,1]")));
     assert_true(rco_value_equal(NULL, NULL));

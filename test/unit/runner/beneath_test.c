@@ -1,13 +1,13 @@
 #include "beneath.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -79,7 +79,8 @@ static void what_was_opened_can_be_read(void **state)
     char c;
     int dir = tree();
     for (int i = 0; i < 2; i++) {
-        rco_autoclose int fd = (i ? rco_open_beneath : rco_open_beneath_walk)(dir, "a/b/file", O_RDONLY, &err);
+        rco_autoclose int fd =
+            (i ? rco_open_beneath : rco_open_beneath_walk)(dir, "a/b/file", O_RDONLY, &err);
         assert_true(fd >= 0);
         assert_int_equal(read(fd, &c, 1), 0);
     }

@@ -10,9 +10,12 @@
 #include <cmocka.h>
 
 #define HEAD "error: the stack is currently locked by %s lock(s). Either wait or delete it.\n"
-#define LOCK(HOST) "  file:///s/x.json?no_tmp_dir=true: created by engine@" HOST " (pid 12) at 2026-11-30T06:00:00Z\n"
+#define LOCK(HOST)                                                                                 \
+    "  file:///s/x.json?no_tmp_dir=true: created by engine@" HOST                                  \
+    " (pid 12) at 2026-11-30T06:00:00Z\n"
 
-static bool holders(const char *number, const char *lines, struct rco_arena *a, struct rco_lock_holders *ret)
+static bool holders(const char *number, const char *lines, struct rco_arena *a,
+                    struct rco_lock_holders *ret)
 {
     rco_autobuf text = RCO_BUF_INIT;
     rco_buf_addf(&text, HEAD, number);
@@ -65,9 +68,12 @@ static void a_bundle_comes_back_as_it_was(void **state)
 
 static void changed_outputs_are_read_from_the_plan_file(void **state)
 {
-#define PLAN(DIFF) "{\"resourcePlans\":{\"urn\":{\"goal\":{\"type\":\"pulumi:pulumi:Stack\",\"outputDiff\":" DIFF "}}}}"
+#define PLAN(DIFF)                                                                                 \
+    "{\"resourcePlans\":{\"urn\":{\"goal\":{\"type\":\"pulumi:pulumi:Stack\",\"outputDiff\":" DIFF \
+    "}}}}"
     static const char same[] = PLAN("{}"), other[] = PLAN("{\"updates\":{\"a\":1}}");
-    static const char resource[] = "{\"resourcePlans\":{\"urn\":{\"goal\":{\"type\":\"k:Pod\",\"outputDiff\":{\"adds\":{}}}}}}";
+    static const char resource[] = "{\"resourcePlans\":{\"urn\":{\"goal\":{\"type\":\"k:Pod\","
+                                   "\"outputDiff\":{\"adds\":{}}}}}}";
     assert_false(rco_bundle_changes_outputs(same, strlen(same)));
     assert_true(rco_bundle_changes_outputs(other, strlen(other)));
     assert_false(rco_bundle_changes_outputs(resource, strlen(resource)));

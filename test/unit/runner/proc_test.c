@@ -3,12 +3,12 @@
 #include "base/clock.h"
 
 #include <linux/close_range.h>
-#include <stdlib.h>
-#include <unistd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 

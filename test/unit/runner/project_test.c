@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-static int parse(const char *text, struct rco_arena *a, struct rco_project *ret, struct rco_error *err)
+static int parse(const char *text, struct rco_arena *a, struct rco_project *ret,
+                 struct rco_error *err)
 {
     return rco_project_parse("Pulumi.yaml", text, strlen(text), a, ret, err);
 }
@@ -18,13 +19,17 @@ static void name_and_runtime_are_read_in_their_forms(void **state)
         const char *text, *name, *runtime, *settings;
     } rows[] = {
         {"name: shop\nruntime: yaml\n", "shop", "yaml", ""},
-        {"# c\nruntime: yaml # c\nname: \"a-b.c_D\"  \ndescription: name: x\n", "a-b.c_D", "yaml", ""},
-        {"name: 'x'\r\nruntime:\r\n  name: nodejs\r\n  options:\r\n    name: no\r\n", "x", "nodejs", ""},
+        {"# c\nruntime: yaml # c\nname: \"a-b.c_D\"  \ndescription: name: x\n", "a-b.c_D", "yaml",
+         ""},
+        {"name: 'x'\r\nruntime:\r\n  name: nodejs\r\n  options:\r\n    name: no\r\n", "x", "nodejs",
+         ""},
         {"name: x\nruntime:\n\n  # c\n  options:\n    a: 1\n  name: python\n", "x", "python", ""},
         {"name: x\nruntime: {name: go, options: {a: b}}\n", "x", "go", ""},
         {"\"name\": x\n\"runtime\": {\"name\": \"go\"}\n", "x", "go", ""},
-        {"name: x\nruntime: yaml\nstackConfigDir: stacks\nresources:\n  name:\n    type: a\n", "x", "yaml", "stacks"},
-        {"name: x\nruntime: yaml\nvariables:\n  a: |\n    name: other\n  b: &anchor 1\n", "x", "yaml", ""},
+        {"name: x\nruntime: yaml\nstackConfigDir: stacks\nresources:\n  name:\n    type: a\n", "x",
+         "yaml", "stacks"},
+        {"name: x\nruntime: yaml\nvariables:\n  a: |\n    name: other\n  b: &anchor 1\n", "x",
+         "yaml", ""},
     };
     for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++) {
         rco_autoarena a = RCO_ARENA_INIT;
@@ -41,9 +46,17 @@ static void name_and_runtime_are_read_in_their_forms(void **state)
 static void files_without_a_valid_name_or_runtime_are_refused(void **state)
 {
     static const char *const bad[] = {
-        "", "runtime: yaml\n", "name: x\n", "name: a b\nruntime: yaml\n", "name:\nruntime: yaml\n",
-        "name: ../x\nruntime: yaml\n", "  name: x\n  runtime: yaml\n", "name: x\nruntime:\nresources:\n  name: y\n",
-        "names: x\nruntime: yaml\n", "{", "name: \xff\nruntime: yaml\n",
+        "",
+        "runtime: yaml\n",
+        "name: x\n",
+        "name: a b\nruntime: yaml\n",
+        "name:\nruntime: yaml\n",
+        "name: ../x\nruntime: yaml\n",
+        "  name: x\n  runtime: yaml\n",
+        "name: x\nruntime:\nresources:\n  name: y\n",
+        "names: x\nruntime: yaml\n",
+        "{",
+        "name: \xff\nruntime: yaml\n",
     };
     for (size_t i = 0; i < RCO_ARRAY_LEN(bad); i++) {
         rco_autoarena a = RCO_ARENA_INIT;

@@ -28,7 +28,8 @@ static void event(struct rco_arena *a, const char *line, struct rco_engine_event
 }
 
 #define STEP(OP, BODY)                                                                             \
-    "{\"sequence\":1,\"resourcePreEvent\":{\"metadata\":{\"op\":\"" OP "\",\"urn\":\"urn:p::k:Map::app\"," \
+    "{\"sequence\":1,\"resourcePreEvent\":{\"metadata\":{\"op\":\"" OP                             \
+    "\",\"urn\":\"urn:p::k:Map::app\","                                                            \
     "\"type\":\"k:Map\"," BODY "},\"planning\":true}}"
 
 static void diff_is(const char *line, const char *want)
@@ -44,16 +45,18 @@ static void diff_is(const char *line, const char *want)
 static void a_diff_shows_paths_and_values(void **state)
 {
     diff_is(STEP("update", "\"old\":{\"inputs\":{\"data\":{\"a.b\":\"one\"},\"l\":[1,{\"x\":2}]}},"
-                 "\"new\":{\"inputs\":{\"data\":{\"a.b\":\"two\"},\"l\":[1,{\"x\":3}]}},\"detailedDiff\":{"
-                 "\"data[\\\"a.b\\\"]\":{\"diffKind\":\"update\",\"inputDiff\":true},"
-                 "\"l[1].x\":{\"diffKind\":\"update\",\"inputDiff\":true},"
-                 "\"gone.y\":{\"diffKind\":\"delete\",\"inputDiff\":true}}"),
+                           "\"new\":{\"inputs\":{\"data\":{\"a.b\":\"two\"},\"l\":[1,{\"x\":3}]}},"
+                           "\"detailedDiff\":{"
+                           "\"data[\\\"a.b\\\"]\":{\"diffKind\":\"update\",\"inputDiff\":true},"
+                           "\"l[1].x\":{\"diffKind\":\"update\",\"inputDiff\":true},"
+                           "\"gone.y\":{\"diffKind\":\"delete\",\"inputDiff\":true}}"),
             "~ update urn:p::k:Map::app\n"
             "    update data[\"a.b\"]: \"one\" => \"two\"\n"
             "    update l[1].x: 2 => 3\n"
             "    delete gone.y: (none) => (none)\n");
-    diff_is(STEP("create", "\"old\":null,\"new\":{\"inputs\":{\"__meta\":1,\"a\":{\"4dabf18193072939515e22adb298388d\":"
-                 "\"x\",\"ciphertext\":\"y\"},\"b\":[true]}}"),
+    diff_is(STEP("create", "\"old\":null,\"new\":{\"inputs\":{\"__meta\":1,\"a\":{"
+                           "\"4dabf18193072939515e22adb298388d\":"
+                           "\"x\",\"ciphertext\":\"y\"},\"b\":[true]}}"),
             "+ create urn:p::k:Map::app\n    a: [secret]\n    b: [true]\n");
     diff_is(STEP("delete", "\"old\":{},\"new\":null"), "- delete urn:p::k:Map::app\n");
     diff_is(STEP("same", "\"old\":{},\"new\":{}"), "");
@@ -64,11 +67,13 @@ static void the_log_says_what_happened(void **state)
 {
     static const char *const lines[] = {
         "{\"sequence\":1,\"diagnosticEvent\":{\"severity\":\"debug\",\"message\":\"no\"}}",
-        "{\"sequence\":1,\"diagnosticEvent\":{\"severity\":\"warning\",\"message\":\"<{%fg 1%}>careful\\n\\n\"}}",
+        "{\"sequence\":1,\"diagnosticEvent\":{\"severity\":\"warning\",\"message\":\"<{%fg "
+        "1%}>careful\\n\\n\"}}",
         "plain text",
         STEP("update", "\"old\":{},\"new\":{}"),
         STEP("same", "\"old\":{},\"new\":{}"),
-        "{\"sequence\":1,\"summaryEvent\":{\"isPreview\":true,\"result\":\"succeeded\",\"resourceChanges\":{\"same\":1,\"update\":2}}}",
+        "{\"sequence\":1,\"summaryEvent\":{\"isPreview\":true,\"result\":\"succeeded\","
+        "\"resourceChanges\":{\"same\":1,\"update\":2}}}",
         "{\"sequence\":1,\"summaryEvent\":",
     };
     struct rco_render_log log = {0};
@@ -80,9 +85,10 @@ static void the_log_says_what_happened(void **state)
         rco_render_log_event(&log, &e, lines[i], strlen(lines[i]));
     }
     assert_false(rco_render_log_finish(&log, &out));
-    assert_string_equal(rco_buf_str(&out), "warning: careful\nplain text\n~ update k:Map app (preview)\n"
-                                           "preview succeeded: 1 same, 2 update\n"
-                                           "(an event of the engine could not be read)\n");
+    assert_string_equal(rco_buf_str(&out),
+                        "warning: careful\nplain text\n~ update k:Map app (preview)\n"
+                        "preview succeeded: 1 same, 2 update\n"
+                        "(an event of the engine could not be read)\n");
     rco_render_log_release(&log);
 }
 

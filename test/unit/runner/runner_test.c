@@ -14,8 +14,10 @@
 
 #include <cmocka.h>
 
-#define JOB(REST) "{\"protocol\":1,\"namespace\":\"team\",\"run\":\"r\",\"runUid\":\"u\",\"stack\":\"dev\"," \
-    "\"program\":{\"repository\":\"https://h/a\",\"commit\":\"c\"},\"backend\":{\"url\":\"file:///s\"}" REST "}"
+#define JOB(REST)                                                                                  \
+    "{\"protocol\":1,\"namespace\":\"team\",\"run\":\"r\",\"runUid\":\"u\",\"stack\":\"dev\","     \
+    "\"program\":{\"repository\":\"https://h/a\",\"commit\":\"c\"},\"backend\":{\"url\":\"file://" \
+    "/s\"}" REST "}"
 
 static void a_job_is_read_and_what_must_be_there_is_named(void **state)
 {
@@ -29,8 +31,10 @@ static void a_job_is_read_and_what_must_be_there_is_named(void **state)
         {JOB(""), ".phase is neither"},
         {JOB(",\"phase\":\"destroy\""), ".phase is neither"},
         {JOB(",\"phase\":\"apply\""), "without .expected"},
-        {"{\"protocol\":2,\"namespace\":\"t\",\"run\":\"r\",\"runUid\":\"u\",\"stack\":\"d\",\"phase\":\"plan\",\"program\":"
-         "{\"repository\":\"x\",\"commit\":\"c\"},\"backend\":{\"url\":\"u\"}}", "protocol 2"},
+        {"{\"protocol\":2,\"namespace\":\"t\",\"run\":\"r\",\"runUid\":\"u\",\"stack\":\"d\","
+         "\"phase\":\"plan\",\"program\":"
+         "{\"repository\":\"x\",\"commit\":\"c\"},\"backend\":{\"url\":\"u\"}}",
+         "protocol 2"},
     };
     for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++) {
         struct rco_runner r = {0};
@@ -42,17 +46,20 @@ static void a_job_is_read_and_what_must_be_there_is_named(void **state)
     }
     struct rco_runner r = {0};
     struct rco_error err = RCO_ERROR_INIT;
-    if (rco_runner_load_job(&r, JOB(",\"phase\":\"apply\",\"expected\":{\"commit\":\"c\"},\"new\":[1]"), &err) < 0)
+    if (rco_runner_load_job(
+            &r, JOB(",\"phase\":\"apply\",\"expected\":{\"commit\":\"c\"},\"new\":[1]"), &err) < 0)
         fail_msg("%s", err.msg);
     assert_string_equal(r.job.expected.commit, "c");
     rco_arena_release(&r.arena);
 }
 
-static void summary_of(struct rco_runner_summary *s, struct rco_runner_summary *ret, struct rco_arena *a)
+static void summary_of(struct rco_runner_summary *s, struct rco_runner_summary *ret,
+                       struct rco_arena *a)
 {
     char path[] = "/tmp/rco-summary-XXXXXX";
     close(mkstemp(path));
-    struct rco_runner r = {.termination_log = path, .container = RCO_RUNNER_SUMMARY_CONTAINER_REPORT};
+    struct rco_runner r = {.termination_log = path,
+                           .container = RCO_RUNNER_SUMMARY_CONTAINER_REPORT};
     struct rco_error err = RCO_ERROR_INIT;
     rco_autobuf text = RCO_BUF_INIT;
     rco_runner_write_summary(&r, s);
@@ -76,11 +83,18 @@ static void a_summary_always_fits_a_termination_message(void **state)
     for (size_t i = 0; i < 20; i++)
         resources[i] = (struct rco_plan_resource){.urn = urn, .op = "create"};
     for (size_t i = 0; i < 200; i++)
-        types[i] = (struct rco_plan_type){.type = "kubernetes:core/v1:ConfigMap", .adds = 1, .has_adds = true};
-    struct rco_runner_summary s = {
-        .ok = true, .log = log, .has_receipt = true,
-        .receipt = {.adds = 7, .has_adds = true, .operations_digest = "d", .resources = resources,
-                    .n_resources = 20, .types = types, .n_types = 200}};
+        types[i] = (struct rco_plan_type){
+            .type = "kubernetes:core/v1:ConfigMap", .adds = 1, .has_adds = true};
+    struct rco_runner_summary s = {.ok = true,
+                                   .log = log,
+                                   .has_receipt = true,
+                                   .receipt = {.adds = 7,
+                                               .has_adds = true,
+                                               .operations_digest = "d",
+                                               .resources = resources,
+                                               .n_resources = 20,
+                                               .types = types,
+                                               .n_types = 200}};
     struct rco_runner_summary got = {0};
     summary_of(&s, &got, &a);
     assert_int_equal(got.receipt.adds, 7);

@@ -72,7 +72,8 @@ static void lines_come_through_masked_and_in_order(void **state)
     end(&s);
     assert_string_equal(rco_buf_str(&s.file), "a canary-val\n" EVENT "b [masked] c\nno line end\n");
     assert_false(rco_stream_text_cut(s.stream) || rco_stream_events_cut(s.stream));
-    assert_string_equal(rco_buf_str(rco_stream_beginning(s.stream)), "a canary-val\nb [masked] c\nno line end\n");
+    assert_string_equal(rco_buf_str(rco_stream_beginning(s.stream)),
+                        "a canary-val\nb [masked] c\nno line end\n");
     release(&s);
 }
 
