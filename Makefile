@@ -54,7 +54,7 @@ RUNNER_SRC := $(wildcard runner/*.c)
 CLI_SRC := $(wildcard cli/*.c)
 GEN_SRC := $(wildcard hack/gen/*.c)
 UNIT_SRC := $(wildcard test/unit/*/*_test.c)
-BENCH_SRC := $(wildcard test/bench/*_bench.c)
+BENCH_SRC := $(wildcard test/bench/*.c)
 FUZZ_SRC := $(wildcard test/fuzz/*_fuzz.c)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -166,6 +166,10 @@ test-cli: $(B)/bin/kubectl-runtimecloud ## kubectl-runtimecloud on a real kube-a
 test-runner: $(B)/bin/runtime-cloud-runner ## the runner's verbs with the real Pulumi CLI
 	@test/runner/run.sh
 
+.PHONY: test-e2e
+test-e2e: programs ## a user's day on a one-node Kubernetes: Helm, Git, PostgreSQL, real Pulumi (root)
+	@test/e2e/run.sh
+
 .PHONY: test-asan
 test-asan: ## unit tests with ASan and UBSan
 	@$(MAKE) --no-print-directory SAN=1 test-unit
@@ -182,7 +186,7 @@ check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated fil
 	@hack/check-generated $(B)/bin/rco-gen
 
 .PHONY: bench
-bench: $(BENCH_BIN) ## prints the numbers
+bench: $(BENCH_BIN) $(PROGRAMS) ## prints the numbers
 	@test/bench/run $(B)
 
 # --- a real cluster --------------------------------------------------------------------------
