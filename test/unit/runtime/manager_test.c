@@ -498,6 +498,29 @@ static void test_A62_failed_observe_backs_off(void **state)
     world_release(&w);
 }
 
+static void test_A62_success_forgets_the_failures(void **state)
+{
+    struct world w;
+    rco_autofree char *cm = cm_json("a", "one", "50", "v");
+
+    (void)state;
+    world_init(&w, false);
+    w.fail_observe = true;
+    sync_kind(&w, "/configmaps?", cm);
+    sync_kind(&w, "/persistentvolumeclaims?", "");
+    rco_loop_virtual_run_for(w.loop, 10 * S); /* the next attempt would be 10 s away */
+    w.fail_observe = false;
+    rco_loop_virtual_run_for(w.loop, 20 * S);
+    answer_create(&w, "101");
+    send_pvc(&w, "ADDED", "101", "");
+    w.fail_observe = true;
+    unsigned before = w.observed;
+    send_event(watch_of(&w, "/configmaps"), "MODIFIED", "one", "120", "w");
+    rco_loop_virtual_run_for(w.loop, 100 * MS);
+    assert_in_range(w.observed - before, 4, 7); /* 5, 10, 20, 40 ms again */
+    world_release(&w);
+}
+
 static void test_requeue_after_comes_back(void **state)
 {
     struct world w;
@@ -760,6 +783,7 @@ int main(void)
         cmocka_unit_test(test_A41_lost_answer_of_a_write_that_did_not_happen_is_repeated),
         cmocka_unit_test(test_A75_delete_carries_the_uid_and_waits_for_it_to_show),
         cmocka_unit_test(test_A62_failed_observe_backs_off),
+        cmocka_unit_test(test_A62_success_forgets_the_failures),
         cmocka_unit_test(test_requeue_after_comes_back),
         cmocka_unit_test(test_A30_sweep_looks_at_unsettled_objects_only),
         cmocka_unit_test(test_A29_undecodable_object_is_left_alone_and_said_so),

@@ -210,6 +210,24 @@ static void test_many_abandoned_relists_keep_every_object(void **state)
     world_release(&w);
 }
 
+static void test_every_one_of_a_thousand_relists_removes_what_is_gone(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    for (int i = 0; i < 1000; i++) {
+        put(&w, "a", "one", "1", "v");
+        put(&w, "a", "two", "1", "v");
+        rco_store_mark_begin(w.store);
+        put(&w, "a", "one", "1", "v");
+        rco_store_mark_finish(w.store);
+        assert_true(rco_lister_has(w.store, "a", "one"));
+        assert_false(rco_lister_has(w.store, "a", "two"));
+    }
+    world_release(&w);
+}
+
 static void test_A5_version_never_goes_back(void **state)
 {
     struct world w;
@@ -387,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_index_follows_changes_and_is_sorted),
         cmocka_unit_test(test_A22_sweep_removes_what_a_relist_did_not_show),
         cmocka_unit_test(test_many_abandoned_relists_keep_every_object),
+        cmocka_unit_test(test_every_one_of_a_thousand_relists_removes_what_is_gone),
         cmocka_unit_test(test_A5_version_never_goes_back),
         cmocka_unit_test(test_A33_compacted_fields_are_not_kept),
         cmocka_unit_test(test_walk_in_slices_visits_each_object_once),
