@@ -35,6 +35,7 @@ static const struct flag flags[] = {
     FLAG("gateway-bind-address", FLAG_ADDRESS, gateway),
     FLAG("gateway-url", FLAG_STRING, gateway_url),
     FLAG("gateway-secret", FLAG_STRING, gateway_secret),
+    FLAG("crash-file", FLAG_STRING, crash_file),
     FLAG("log-level", FLAG_LEVEL, log_level),
     FLAG("log-format", FLAG_FORMAT, log_format),
     FLAG("help", FLAG_BOOL, help),
@@ -60,6 +61,8 @@ const char *rco_options_usage(void)
            "  --gateway-bind-address ADDR          default :8443\n"
            "  --gateway-url URL                    how runner pods reach the gateway (https://...)\n"
            "  --gateway-secret NAME                serving certificate, default runtime-cloud-gateway-tls\n"
+           "  --crash-file FILE                    an object that crashes the program twice is left alone until\n"
+           "                                       it changes; FILE must outlive the process, not the pod\n"
            "  --log-level debug|info|warn|error    default info\n"
            "  --log-format json|text               default json\n"
            "  --version, --help\n";

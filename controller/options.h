@@ -26,6 +26,7 @@ struct rco_options {
     struct rco_address metrics, health, gateway;
     const char *gateway_url;    /* as runner pods reach it */
     const char *gateway_secret; /* Secret with the serving certificate */
+    const char *crash_file;     /* remembers over a crash which key was being decided; NULL = off */
     enum rco_log_level log_level;
     enum rco_log_format log_format;
     bool help, version;

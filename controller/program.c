@@ -47,6 +47,7 @@ struct program {
     struct rco_world world;
     char *gateway_ca;
     struct rco_setup_storage setup;
+    struct rco_crash_guard *crash_guard;
     struct rco_manager *manager;
     struct rco_server *server;
     struct rco_listener *gateway_listener;
@@ -220,6 +221,7 @@ static void make_manager(struct program *p)
         .metrics = p->metrics,
         .election = o->leader_elect ? &election : NULL,
         .instance = p->env->pod_name ? p->env->pod_name : p->env->host_name,
+        .crash_guard = p->crash_guard,
         .reply = on_reply,
         .failed = on_failed,
         .ctx = p,
@@ -386,6 +388,7 @@ static void release(struct program *p)
     rco_gateway_free(p->gateway);
     if (p->manager)
         rco_manager_free(p->manager);
+    rco_crash_guard_close(p->crash_guard);
     rco_mailbox_free(p->world.mailbox);
     if (p->client)
         rco_kube_client_free(p->client);
@@ -469,6 +472,11 @@ static int start(struct program *p, struct rco_error *err)
     p->host = p->host ? p->host + 3 : p->kube_config.server;
     if (connect_api(p, err) < 0)
         return -1;
+    if (p->options->crash_file) {
+        p->crash_guard = rco_crash_guard_open(p->options->crash_file, err);
+        if (!p->crash_guard)
+            return -1;
+    }
     p->identity = make_identity(p);
     p->world.mailbox = rco_mailbox_new(p->loop, wake_run, p);
     make_manager(p);
