@@ -338,3 +338,42 @@ case_logs() {
     done
     return 0
 }
+
+# --- breaking things --------------------------------------------------------------------------
+
+# container_pids ID...: the processes of containers, as this machine sees them.
+container_pids() {
+    local id
+    for id in "$@"; do
+        grep -ls -- "${id##*/}" /proc/[0-9]*/cgroup | sed 's|/proc/\([0-9]*\)/.*|\1|'
+    done
+}
+operator_pids() {
+    # shellcheck disable=SC2046
+    container_pids $(operator get pods -l app.kubernetes.io/name=runtime-cloud-operator \
+        -o jsonpath='{.items[*].status.containerStatuses[0].containerID}')
+}
+leader() { # the leading replica's pod
+    local holder
+    holder=$(operator get lease runtime-cloud-operator -o jsonpath='{.spec.holderIdentity}')
+    echo "${holder%_*}"
+}
+operator_ready() {
+    operator rollout status deployment/runtime-cloud-operator --timeout=90s >/dev/null && [ -n "$(leader)" ]
+}
+# renew_operator: other pods in place of those that were killed, which the kubelet would start again ever later.
+renew_operator() {
+    operator delete pod -l app.kubernetes.io/name=runtime-cloud-operator --grace-period=0 --force >/dev/null 2>&1
+    operator_ready
+}
+# when_run CONDITION COMMAND...: runs the command at the moment in which a run of this namespace is seen to fulfil
+# CONDITION (of jq), without asking the API server again. Start it before the run is made; wait for it with `wait`.
+when_run() {
+    local condition=$1
+    shift
+    coproc WATCH { exec kubectl -n "$ns" get prun --watch --output json; }
+    # shellcheck disable=SC2064
+    jq --unbuffered --compact-output "select($condition) | .metadata.name" <&"${WATCH[0]}" | head -n 1 >/dev/null
+    "$@"
+    kill "$WATCH_PID"
+}

@@ -48,7 +48,10 @@ export KUBECONFIG
 touch "$WORK/canaries"
 kubectl=$(hack/cluster/build-tools.sh --path kubectl)
 helm=$(hack/cluster/build-tools.sh --path helm)
-export PATH=$ROOT/build/bin:$(dirname "$kubectl"):$PATH
+# Copies, so that a build that goes on beside takes nothing away.
+mkdir -p "$WORK/bin"
+install "$ROOT/build/bin/kubectl-runtimecloud" "$kubectl" "$WORK/bin/"
+export PATH=$WORK/bin:$PATH
 
 step 'images from the Dockerfile'
 image() { # DOCKERFILE TARGET NAME:TAG
@@ -87,6 +90,11 @@ run_case() {
     mkdir -p "$dir"
     : >"$dir/results"
     (
+        if kubectl get namespace "$ns" >/dev/null 2>&1; then
+            # Of an earlier run on the same cluster.
+            kubectl delete namespace "$ns" --timeout=90s || die 'its old namespace does not go'
+            hack/cluster/volumes.sh
+        fi
         case_namespace || die 'its namespace'
         # shellcheck source=/dev/null
         . "$1"
@@ -103,33 +111,39 @@ run_case() {
     } 5>"$WORK/.print"
 }
 
-wanted=()
-for file in "$E2E"/cases/*.sh; do
-    [ $# -eq 0 ] || { number=$(basename "$file"); [[ " $* " =~ \ (${number%.sh}|${number%%-*})\  ]] || continue; }
-    wanted+=("$file")
-done
-[ ${#wanted[@]} -gt 0 ] || stop "no such case: $*"
-for alone in '' yes; do
-    for file in "${wanted[@]}"; do
-        head -n 3 "$file" | grep -q '^# Alone' && this=yes || this=
-        [ "$this" = "$alone" ] || continue
-        if [ -n "$alone" ]; then
-            run_case "$file"
-            continue
-        fi
-        while [ "$(jobs -rp | wc -l)" -ge "${E2E_JOBS:-3}" ]; do wait -n; done
-        run_case "$file" &
+# All of it is read before any of it runs.
+main() {
+    local file number alone this wanted=()
+    for file in "$E2E"/cases/*.sh; do
+        number=$(basename "$file" .sh)
+        [ $# -eq 0 ] || [[ " $* " == *" $number "* || " $* " == *" ${number%%-*} "* ]] || continue
+        wanted+=("$file")
     done
-    wait
-done
+    [ ${#wanted[@]} -gt 0 ] || stop "no such case: $*"
+    for alone in '' yes; do
+        for file in "${wanted[@]}"; do
+            this=$(head -n 1 "$file" | grep -q '^# Alone' && echo yes)
+            if [ "$this" != "$alone" ]; then continue; fi
+            if [ -n "$alone" ]; then
+                run_case "$file"
+                continue
+            fi
+            while [ "$(jobs -rp | wc -l)" -ge "${E2E_JOBS:-3}" ]; do wait -n; done
+            run_case "$file" &
+        done
+        wait
+    done
 
-for results in "$WORK"/[0-9]*/results; do
-    result_add "$(grep -c ^ok "$results")" "$(grep -c ^fail "$results")"
-done
-if [ "$results_failed" -gt 0 ]; then
-    mkdir -p build/e2e-logs/operator
-    operator logs -l app.kubernetes.io/name=runtime-cloud-operator --tail=-1 --prefix >build/e2e-logs/operator/log 2>&1
-    operator get pods,leases,events -o wide >build/e2e-logs/operator/objects 2>&1
-fi
-step 'done'
-results_end e2e
+    for file in "$WORK"/[0-9]*/results; do
+        result_add "$(grep -c ^ok "$file")" "$(grep -c ^fail "$file")"
+    done
+    if [ "$results_failed" -gt 0 ]; then
+        mkdir -p build/e2e-logs/operator
+        operator logs -l app.kubernetes.io/name=runtime-cloud-operator --tail=-1 --prefix >build/e2e-logs/operator/log 2>&1
+        operator get pods,leases,events -o yaml >build/e2e-logs/operator/objects 2>&1
+    fi
+    step 'done'
+    results_end e2e
+    exit $?
+}
+main "$@"

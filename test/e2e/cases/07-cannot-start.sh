@@ -1,0 +1,53 @@
+# Runs that cannot start, or not write their state: an image that cannot be had, pods that are refused, a full volume.
+# shellcheck shell=bash disable=SC2154,SC2034
+commit=$(null_program null)
+environment image '{"runner": {"image": "registry.rco.test/no/such-image:1"}}' >/dev/null
+specification image null "$commit" '{"environmentId": "image"}' >/dev/null
+
+# A volume of 100 kB, which most of its space is taken of.
+state=$(node info | sed -n 's/^state=//p')
+tiny=$state/volumes/tiny-$ns
+mkdir -p "$tiny"
+node exec mount -t tmpfs -o size=100k,mode=0777 tiny "$tiny" 2>/dev/null
+node exec dd if=/dev/zero of="$tiny/filler" bs=4k count=18 2>/dev/null
+kubectl apply -f - >/dev/null <<YAML
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: tiny-$ns}
+spec:
+  capacity: {storage: 1Mi}
+  accessModes: [ReadWriteOnce]
+  storageClassName: tiny
+  claimRef: {namespace: $ns, name: tiny}
+  hostPath: {path: $tiny, type: Directory}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: tiny, namespace: $ns}
+spec:
+  accessModes: [ReadWriteOnce]
+  storageClassName: tiny
+  volumeName: tiny-$ns
+  resources: {requests: {storage: 1Mi}}
+YAML
+environment full '{"backend": {"claimName": "tiny"}}' >/dev/null
+specification full null "$commit" '{"environmentId": "full"}' >/dev/null
+fails full Config 'no space left'
+node exec rm -f "$tiny/filler"
+node exec mount -o remount,size=10m "$tiny"
+run_now full
+applies 'the volume has space again: run-now' "$(run_of full 2)"
+
+# A namespace that admits no more pods: the Job stays without one.
+k create quota none --hard=count/pods=1 >/dev/null
+environment dev >/dev/null
+specification quota null "$commit" >/dev/null
+fails quota Config 'quota'
+fails image Config 'registry.rco.test/no/such-image:1'
+no_pods() { [ -z "$(k get jobs,pods -l app.kubernetes.io/managed-by=runtime-cloud -o name)" ]; }
+check 'nothing is left of runs that never started' until_true 60 no_pods
+k delete quota none >/dev/null
+run_now quota
+applies 'there is room again: run-now' "$(run_of quota 2)"
+k delete pvc tiny --wait=false >/dev/null
+kubectl delete pv "tiny-$ns" --wait=false >/dev/null

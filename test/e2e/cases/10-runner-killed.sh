@@ -1,0 +1,60 @@
+# The runner's pod is killed in the middle of an apply: the run says that something may have been applied, and the
+# next run plans, clears the lock of the dead pod, and applies.
+# shellcheck shell=bash disable=SC2154,SC2034
+no_pods() { [ -z "$(k get jobs,pods -l "app.kubernetes.io/managed-by=runtime-cloud,runtimecloud.io/specification=$1" -o name)" ]; }
+killed() { # WHAT CLASSES COMMAND...: the command gets the pod's name
+    local name=$1 what=$1 classes=$2 run pod again
+    shift 2
+    environment "$name" >/dev/null
+    commit=$(slow_program "$name" "$name")
+    sed -i "s/{name: slow, namespace/{name: slow-$name, namespace/; s/app: slow/app: slow-$name/g" "$dir/$name/Pulumi.yaml"
+    commit=$(commit "$name")
+    specification "$name" "$name" "$commit" "{\"environmentId\": \"$name\"}" >/dev/null
+    run=$(run_of "$name")
+    k wait --for=create "prun/$run" --timeout=60s >/dev/null
+    gate() { [ -n "$(k get pods -l "app=slow-$name" -o name)" ]; }
+    await "prun/$run" .status.engine.phase=apply && until_true 60 gate || {
+        not_ok "$what: the apply comes to the gate" "$(run_state "$run") $(get "prun/$run" .status.failure)"
+        return
+    }
+    pod=$(get "prun/$run" .status.engine.podName)
+    "$@" "$pod" >/dev/null 2>&1
+    equal "$what: the run ends Failed" Failed "$(ended "$run")"
+    matches "$what: class" "^($classes)\$" "$(get "prun/$run" .status.failure.class)"
+    contains "$what: it says that something may have been applied" 'may have been applied' \
+        "$(get "prun/$run" .status.failure.message) $(condition "prun/$run" Ready message)"
+    contains "$what: and so does status" 'may have been applied' "$(rc status "$name" -n "$ns")"
+    note "$what: $(get "prun/$run" .status.failure)"
+    check "$what: the pod and its Job go" until_true 90 no_pods "$name"
+    equal "$what: the run stands alone until somebody asks" 1 "$(runs_of "$name")"
+    ( while sleep 1; do
+        for gated in $(k get pods -l "app=slow-$name" -o name); do
+            k patch "$gated" --type=json -p '[{"op":"remove","path":"/spec/schedulingGates"}]' >/dev/null 2>&1
+        done
+    done ) &
+    keeper=$!
+    run_now "$name"
+    again=$(run_of "$name" 2)
+    applies "$what: the next run plans and applies" "$again"
+    kill "$keeper"
+    equal "$what: the next run made a plan first" 'a p' "$(jobs_made "$again" | sort | xargs)"
+    equal "$what: what was deployed is there once" 1 "$(k get deployment "slow-$name" -o jsonpath='{.status.readyReplicas}')"
+}
+engine_pids() { # POD
+    container_pids "$(k get pod "$1" -o json | jq -r '.status.containerStatuses[] | select(.name == "engine").containerID')"
+}
+delete_pod() { k delete pod "$1" --wait=false; }
+force_delete() { k delete pod "$1" --grace-period=0 --force --wait=false; }
+evict() {
+    kubectl create --raw "/api/v1/namespaces/$ns/pods/$1/eviction" -f - <<JSON
+{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$1", "namespace": "$ns"}}
+JSON
+}
+kill_engine() {
+    # shellcheck disable=SC2046
+    kill -KILL $(engine_pids "$1")
+}
+killed deleted 'Cancelled' delete_pod
+killed forced 'Lost|Cancelled' force_delete
+killed evicted 'Cancelled' evict
+killed engine 'Lost' kill_engine
