@@ -107,12 +107,13 @@ static int outcome(struct rco_engine *e, const struct rco_supervised *s, struct 
     if (s->exit_code == 0)
         return 0;
     d->by_stream = true;
+    enum rco_failure_class class = s->timed_out   ? RCO_FAILURE_CLASS_TIMEOUT
+                                   : s->cancelled ? RCO_FAILURE_CLASS_CANCELLED
+                                                  : RCO_FAILURE_CLASS_INTERNAL;
     if (s->killed)
-        return rco_failure_set(
-            f, RCO_FAILURE_CLASS_INTERNAL,
-            "the engine did not end by itself and was killed; resources may be half "
-            "done");
-    return rco_failure_set(f, RCO_FAILURE_CLASS_INTERNAL, "%s", s->error ? s->error : "");
+        return rco_failure_set(f, class,
+                               "the engine did not end when it was asked to and was killed");
+    return rco_failure_set(f, class, "%s", s->error ? s->error : "");
 }
 
 static int keep_plan(struct rco_engine *e, const char *file, struct rco_failure *f)

@@ -19,16 +19,19 @@ static void set_failure(struct rco_runner *r, struct rco_runner_receipt *ret,
 static const char *stopped_message(struct rco_runner *r, const struct rco_engine_done *d,
                                    const struct rco_receipt_result *s)
 {
-    const char *steps = s->steps_total ? rco_arena_printf(&r->arena, "; %zu of %zu steps were done",
-                                                          s->steps_done, s->steps_total)
-                                       : "";
+    const char *steps = s->steps_total && s->preview_done
+                            ? rco_arena_printf(&r->arena, "; %zu of %zu steps were done",
+                                               s->steps_done, s->steps_total)
+                            : "";
+    const char *killed = d->signal == 9 ? ", did not end by itself and was killed" : "";
     if (d->timed_out)
-        return rco_arena_printf(
-            &r->arena,
-            "the engine did not end within %lld s (runner.timeout) and was asked to "
-            "end%s",
-            (long long)r->job.timeout_seconds, steps);
-    return rco_arena_printf(&r->arena, "cancelled while the engine was running%s", steps);
+        return rco_arena_printf(&r->arena,
+                                "the engine did not end within %lld s (runner.timeout), was asked "
+                                "to end%s%s",
+                                (long long)r->job.timeout_seconds, killed, steps);
+    return rco_arena_printf(&r->arena, "cancelled while the engine was running%s%s",
+                            *killed ? ": it was asked to end" : "",
+                            rco_arena_printf(&r->arena, "%s%s", killed, steps));
 }
 
 /* Class and message of an engine that ended otherwise than with 0. */

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -363,6 +364,75 @@ class Fetch(Base):
         (pod.root / "workspace/src/left-over").write_text("x")
         self.assertEqual(pod.verb("fetch"), 0, pod.output("fetch"))
         self.assertFalse((pod.root / "workspace/src/left-over").exists())
+
+
+class Ssh(Base):
+    """A real sshd on a port of its own, for the user that runs the test."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.ssh = cls.directory / "ssh"
+        cls.ssh.mkdir()
+        for name in ("host", "user", "other"):
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", cls.ssh / name)
+        shutil.copy(cls.ssh / "user.pub", cls.ssh / "authorized")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            cls.port = probe.getsockname()[1]
+        pathlib.Path("/run/sshd").mkdir(exist_ok=True)
+        cls.sshd = subprocess.Popen(
+            ["/usr/sbin/sshd", "-D", "-e", "-f", "/dev/null", "-p", str(cls.port), "-h", cls.ssh / "host"] +
+            [f"-o{option}" for option in (
+                "ListenAddress=127.0.0.1", f"AuthorizedKeysFile={cls.ssh}/authorized", "StrictModes=no",
+                "PermitRootLogin=yes", "PasswordAuthentication=no", "KbdInteractiveAuthentication=no",
+                "UsePAM=no", "PidFile=none")], stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", cls.port)) == 0:
+                    break
+            assert time.monotonic() < end and cls.sshd.poll() is None, "sshd did not start"
+            time.sleep(0.1)
+        cls.program = (f"ssh://root@127.0.0.1:{cls.port}{cls.repository.bare}", "infra", cls.commit)
+        key = (cls.ssh / "host.pub").read_text().split()
+        cls.known = f"[127.0.0.1]:{cls.port} {key[0]} {key[1]}\n"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.sshd.terminate()
+        cls.sshd.wait()
+        super().tearDownClass()
+
+    def ssh_pod(self, key="user", known=None):
+        pod = self.pod()
+        pod.job["git"] = {"credentials": True, "credentialsSecret": "git-ssh"}
+        if key:
+            pod.write("git/ssh-privatekey", (self.ssh / key).read_text())
+            (pod.root / "git/ssh-privatekey").chmod(0o400)
+        pod.write("git/known_hosts", self.known if known is None else known)
+        return pod
+
+    def test_a_clone_with_key_and_pinned_host(self):
+        pod = self.ssh_pod()
+        self.assertEqual(pod.verb("fetch"), 0, pod.output("fetch"))
+        self.assertEqual((pod.root / "workspace/src/infra/Pulumi.yaml").read_text(), PROGRAM)
+        self.assertFalse((pod.tmp / "home/.ssh/known_hosts").exists())
+
+    def test_a_host_that_is_not_known(self):
+        self.init_failure(self.ssh_pod(known=""), "fetch", "Auth", "Host key verification failed")
+        other = (self.ssh / "other.pub").read_text().split()
+        self.init_failure(self.ssh_pod(known=f"[127.0.0.1]:{self.port} {other[0]} {other[1]}\n"), "fetch",
+                          "Auth", "Host key verification failed")
+
+    def test_a_key_that_is_not_accepted(self):
+        self.init_failure(self.ssh_pod(key="other"), "fetch", "Auth", "Permission denied (publickey)")
+
+    def test_missing_keys_of_the_secret(self):
+        self.init_failure(self.ssh_pod(key=None), "fetch", "Config", "missing Secret git-ssh key ssh-privatekey")
+        pod = self.ssh_pod()
+        (pod.root / "git/known_hosts").unlink()
+        self.init_failure(pod, "fetch", "Config", "missing Secret git-ssh key known_hosts")
 
 
 class Install(Base):
@@ -732,7 +802,7 @@ class Faults(Base):
         pod.wait_for(lambda: (directory / "running").exists())
         pod.processes["engine"].send_signal(signal.SIGTERM)
         receipt = self.ended(pod)
-        self.failure(receipt, "Cancelled")
+        self.failure(receipt, "Cancelled", "was killed")
         self.assertTrue(receipt["mayHaveChanged"])
         engine = int((directory / "running").read_text())
         self.assertFalse(pathlib.Path(f"/proc/{engine}").exists())
@@ -754,6 +824,34 @@ class Faults(Base):
         receipt = self.ended(pod)
         self.failure(receipt, "ProviderThrottle", "Rate exceeded")
         self.assertIn("pulumi:pulumi:Stack", receipt["failure"]["urn"])
+
+    def test_a_real_engine_that_waits_for_its_provider_is_cancelled(self):
+        """Not the fake: a Kubernetes API server that takes connections and never answers."""
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        text = KUBERNETES.replace("VERSION", self.tools.kubernetes).replace("EXTRA", "")
+        text = text.replace('{renderYamlToDirectory: "${directory}", enableConfigMapMutable: true}',
+                            "{kubeconfig: '%s'}" % json.dumps({
+                                "apiVersion": "v1", "kind": "Config", "current-context": "c",
+                                "clusters": [{"name": "c", "cluster": {
+                                    "server": "http://127.0.0.1:%d" % silent.getsockname()[1]}}],
+                                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                                "users": [{"name": "u", "user": {}}]}))
+        text = text.replace('  directory: {type: string}\n', "")
+        commit = self.repository.commit({"silent/Pulumi.yaml": text})
+        pod = self.pod(program=(self.repository.url, "silent", commit), configs=[("shop:value", "x")],
+                       graceSeconds=125)
+        pod.prepare()
+        pod.start("report")
+        pod.start("engine")
+        events = pod.root / "stream/events"
+        pod.wait_for(lambda: events.exists() and "providers:kubernetes" in events.read_text())
+        time.sleep(1)
+        pod.processes["engine"].send_signal(signal.SIGTERM)
+        receipt = self.ended(pod)
+        self.failure(receipt, "Cancelled", "cancelled while the engine was running")
+        # One signal does not end the real engine while a provider hangs: the kill in time does.
+        self.assertIn("was killed", receipt["failure"]["message"])
 
     def test_sigterm_before_the_start_runs_nothing(self):
         pod = self.pod(**self.inputs())
