@@ -22,6 +22,29 @@ static void observe_other_pods(const struct rco_observer *obs, const char *in_en
     s->n_other_pods = kept;
 }
 
+/* What is known of the nodes that the run's pods are on. */
+static void observe_nodes(const struct rco_observer *obs, struct rco_arena *a,
+                          struct rco_run_observed *s)
+{
+    const char **fenced = rco_arena_array(a, s->n_pods, sizeof *fenced);
+    const char **gone = rco_arena_array(a, s->n_pods, sizeof *gone);
+
+    for (size_t i = 0; i < s->n_pods; i++) {
+        const char *name = s->pods[i]->spec.node_name;
+        const struct rco_node *node;
+
+        if (rco_str_empty(name))
+            continue;
+        node = rco_observer_get(obs, RCO_KIND_NODE, NULL, name, a);
+        if (!node)
+            gone[s->n_gone_nodes++] = name;
+        else if (rco_node_is_fenced(node))
+            fenced[s->n_fenced_nodes++] = name;
+    }
+    s->fenced_nodes = fenced;
+    s->gone_nodes = gone;
+}
+
 /* Active runs of the environment besides this one. */
 static void observe_others(const struct rco_observer *obs, const char *in_env, const char *uid,
                            struct rco_arena *a, struct rco_run_observed *s)
@@ -116,6 +139,7 @@ int rco_observe_run(void *ctx, const struct rco_observer *obs, const struct rco_
     }
     if (s->run)
         observe_run(obs, world, a, s);
+    observe_nodes(obs, a, s);
     s->outcomes = obs->outcomes;
     s->n_outcomes = obs->n_outcomes;
     s->config = &world->config;

@@ -41,6 +41,11 @@ static void index_label_run(const void *obj, struct rco_index_sink *sink)
     emit_pair(sink, obj, rco_meta_label(obj, RCO_LABEL_RUN));
 }
 
+static void index_pod_node(const void *obj, struct rco_index_sink *sink)
+{
+    rco_index_emit(sink, ((const struct rco_pod *)obj)->spec.node_name);
+}
+
 static void index_namespace(const void *obj, struct rco_index_sink *sink)
 {
     rco_index_emit(sink, ((const struct rco_meta *)obj)->ns);
@@ -130,6 +135,7 @@ static const struct rco_index pod_indexes[] = {
     {RCO_INDEX_RUN, index_label_run},
     {RCO_INDEX_RUN_UID, index_label_run_uid},
     {RCO_INDEX_ENVIRONMENT, index_label_environment},
+    {RCO_INDEX_NODE, index_pod_node},
 };
 static const struct rco_index claim_indexes[] = {
     {RCO_INDEX_HOLDER, index_claim_holder},
@@ -355,6 +361,24 @@ static void runs_of_pod(void *ctx, const void *old_obj, const void *new_obj,
                      rco_meta_label(m, RCO_LABEL_ENVIRONMENT), e);
 }
 
+/* The runs with pods on a node that was fenced, or is so no longer, or went away. */
+static void runs_of_node(void *ctx, const void *old_obj, const void *new_obj,
+                         struct rco_enqueuer *e)
+{
+    const struct rco_world *world = ctx;
+    const struct rco_meta *m = either(old_obj, new_obj);
+    rco_autoarena a = RCO_ARENA_INIT;
+    const struct rco_meta **pods;
+    size_t n;
+
+    if (old_obj && new_obj && rco_node_is_fenced(old_obj) == rco_node_is_fenced(new_obj))
+        return;
+    n = rco_lister_by_index(world->stores[RCO_KIND_POD], RCO_INDEX_NODE, m->name, &a,
+                            (const void ***)&pods);
+    for (size_t i = 0; i < n; i++)
+        enqueue_label(NULL, pods[i], RCO_LABEL_RUN, e);
+}
+
 /* The run whose engine is, or was, named in the claim. */
 static void runs_of_claim(void *ctx, const void *old_obj, const void *new_obj,
                           struct rco_enqueuer *e)
@@ -401,6 +425,7 @@ static const struct rco_trigger run_triggers[] = {
     {RCO_KIND_ENV, runs_of_environment},
     {RCO_KIND_JOB, run_of_label},
     {RCO_KIND_POD, runs_of_pod},
+    {RCO_KIND_NODE, runs_of_node},
     {RCO_KIND_LEASE, runs_of_claim},
     {RCO_KIND_CONFIGMAP, run_of_label},
 };
@@ -427,6 +452,7 @@ void rco_setup_fill(struct rco_setup_storage *storage, struct rco_world *world)
         /* kind, namespace, labels, fields, compact, indexes */
         {RCO_KIND_TENANT, NULL, NULL, NULL, NULL, NULL, 0},
         {RCO_KIND_NAMESPACE, NULL, NULL, NULL, rco_compact_namespace, NULL, 0},
+        {RCO_KIND_NODE, NULL, NULL, NULL, rco_compact_node, NULL, 0},
         {RCO_KIND_ENV, NULL, NULL, NULL, NULL, INDEXES(env_indexes)},
         {RCO_KIND_DEPSPEC, NULL, NULL, NULL, rco_compact_depspec, INDEXES(depspec_indexes)},
         {RCO_KIND_RUN, NULL, NULL, NULL, rco_compact_run, INDEXES(run_indexes)},

@@ -20,6 +20,7 @@ enum rco_kind {
     RCO_KIND_SECRET, /* create only */
     RCO_KIND_PVC,
     RCO_KIND_NAMESPACE,
+    RCO_KIND_NODE,
     RCO_KIND_POLICY,         /* ValidatingAdmissionPolicy, metadata only */
     RCO_KIND_POLICY_BINDING, /* ValidatingAdmissionPolicyBinding, metadata only */
     RCO_KIND_CRD,            /* CustomResourceDefinition, metadata only: start-up check */

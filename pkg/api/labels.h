@@ -42,6 +42,9 @@
 #define RCO_ANNOTATION_CLAIM_ENDED_PODS "runtimecloud.io/ended-pods"
 #define RCO_CLAIM_MAX_ENDED_PODS 32
 
+/* On a Node, put there by people or fencing controllers: the machine is off. */
+#define RCO_TAINT_OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
+
 #define RCO_CONTAINER_FETCH "fetch"
 #define RCO_CONTAINER_INSTALL "install"
 #define RCO_CONTAINER_REPORT "report"

@@ -2786,6 +2786,80 @@ const struct rco_schema rco_namespace_schema = {
     .fields = namespace_fields,
     .n_fields = RCO_ARRAY_LEN(namespace_fields)};
 
+static const struct rco_field node_taint_fields[] = {
+    {.name = "key",
+     .name_len = 3,
+     .type = RCO_FIELD_STRING,
+     .offset = offsetof(struct rco_node_taint, key)},
+    {.name = "effect",
+     .name_len = 6,
+     .type = RCO_FIELD_STRING,
+     .offset = offsetof(struct rco_node_taint, effect)},
+};
+
+const struct rco_schema rco_node_taint_schema = {
+    .name = "node_taint",
+    .size = sizeof(struct rco_node_taint),
+    .fields = node_taint_fields,
+    .n_fields = RCO_ARRAY_LEN(node_taint_fields)};
+
+static const struct rco_field node_spec_fields[] = {
+    {.name = "taints",
+     .name_len = 6,
+     .type = RCO_FIELD_LIST_STRUCT,
+     .offset = offsetof(struct rco_node_spec, taints),
+     .aux_offset = offsetof(struct rco_node_spec, n_taints),
+     .sub = &rco_node_taint_schema},
+};
+
+const struct rco_schema rco_node_spec_schema = {
+    .name = "node_spec",
+    .size = sizeof(struct rco_node_spec),
+    .fields = node_spec_fields,
+    .n_fields = RCO_ARRAY_LEN(node_spec_fields)};
+
+static const struct rco_field node_status_fields[] = {
+    {.name = "conditions",
+     .name_len = 10,
+     .type = RCO_FIELD_LIST_STRUCT,
+     .offset = offsetof(struct rco_node_status, conditions),
+     .aux_offset = offsetof(struct rco_node_status, n_conditions),
+     .sub = &rco_condition_schema},
+};
+
+const struct rco_schema rco_node_status_schema = {
+    .name = "node_status",
+    .size = sizeof(struct rco_node_status),
+    .fields = node_status_fields,
+    .n_fields = RCO_ARRAY_LEN(node_status_fields)};
+
+static const struct rco_field node_fields[] = {
+    {.name = "metadata",
+     .name_len = 8,
+     .type = RCO_FIELD_STRUCT,
+     .offset = offsetof(struct rco_node, metadata),
+     .sub = &rco_meta_schema,
+     .flags = RCO_FIELD_ALWAYS},
+    {.name = "spec",
+     .name_len = 4,
+     .type = RCO_FIELD_STRUCT,
+     .offset = offsetof(struct rco_node, spec),
+     .aux_offset = offsetof(struct rco_node, has_spec),
+     .sub = &rco_node_spec_schema},
+    {.name = "status",
+     .name_len = 6,
+     .type = RCO_FIELD_STRUCT,
+     .offset = offsetof(struct rco_node, status),
+     .aux_offset = offsetof(struct rco_node, has_status),
+     .sub = &rco_node_status_schema},
+};
+
+const struct rco_schema rco_node_schema = {
+    .name = "node",
+    .size = sizeof(struct rco_node),
+    .fields = node_fields,
+    .n_fields = RCO_ARRAY_LEN(node_fields)};
+
 static const struct rco_field policy_fields[] = {
     {.name = "metadata",
      .name_len = 8,
@@ -4000,6 +4074,14 @@ const struct rco_kind_info rco_kind_table[RCO_KIND_COUNT] = {
         .schema = &rco_namespace_schema,
         .status_schema = &rco_namespace_status_schema,
         .status_offset = offsetof(struct rco_namespace, status)},
+    [RCO_KIND_NODE] = {.group = "",
+        .version = "v1",
+        .kind = "Node",
+        .plural = "nodes",
+        .namespaced = false,
+        .schema = &rco_node_schema,
+        .status_schema = &rco_node_status_schema,
+        .status_offset = offsetof(struct rco_node, status)},
     [RCO_KIND_POLICY] = {.group = "admissionregistration.k8s.io",
         .version = "v1",
         .kind = "ValidatingAdmissionPolicy",

@@ -1481,6 +1481,37 @@ struct rco_namespace {
 
 extern const struct rco_schema rco_namespace_schema;
 
+struct rco_node_taint {
+    const char *key;
+    const char *effect;
+};
+
+extern const struct rco_schema rco_node_taint_schema;
+
+struct rco_node_spec {
+    struct rco_node_taint *taints;
+    size_t n_taints;
+};
+
+extern const struct rco_schema rco_node_spec_schema;
+
+struct rco_node_status {
+    struct rco_condition *conditions;
+    size_t n_conditions;
+};
+
+extern const struct rco_schema rco_node_status_schema;
+
+struct rco_node {
+    struct rco_meta metadata;
+    struct rco_node_spec spec;
+    bool has_spec;
+    struct rco_node_status status;
+    bool has_status;
+};
+
+extern const struct rco_schema rco_node_schema;
+
 struct rco_policy {
     struct rco_meta metadata;
 };

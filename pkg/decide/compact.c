@@ -38,6 +38,28 @@ void rco_compact_namespace(void *obj, struct rco_arena *scratch)
     ns->metadata.n_finalizers = 0;
 }
 
+void rco_compact_node(void *obj, struct rco_arena *scratch)
+{
+    struct rco_node *node = obj;
+    struct rco_meta *m = &node->metadata;
+    bool fenced = rco_node_is_fenced(node);
+
+    drop_owners(m);
+    m->labels = m->annotations = NULL;
+    m->n_labels = m->n_annotations = 0;
+    m->finalizers = NULL;
+    m->n_finalizers = 0;
+    node->status = (struct rco_node_status){0};
+    node->has_status = false;
+    node->spec = (struct rco_node_spec){0};
+    node->has_spec = fenced;
+    if (!fenced)
+        return;
+    node->spec.taints = RCO_NEW(scratch, struct rco_node_taint);
+    node->spec.taints[0].key = RCO_TAINT_OUT_OF_SERVICE;
+    node->spec.n_taints = 1;
+}
+
 void rco_compact_depspec(void *obj, struct rco_arena *scratch)
 {
     struct rco_depspec *spec = obj;

@@ -8,6 +8,8 @@ struct rco_arena;
 
 /* OBJ is the kind's struct, SCRATCH the arena it lives in. */
 void rco_compact_namespace(void *obj, struct rco_arena *scratch);
+/* Name and whether it is fenced; the rest of a Node changes often and concerns nobody here. */
+void rco_compact_node(void *obj, struct rco_arena *scratch);
 void rco_compact_depspec(void *obj, struct rco_arena *scratch);
 /* Final runs whose finalizer is gone keep identity, result and what retention needs. */
 void rco_compact_run(void *obj, struct rco_arena *scratch);

@@ -26,12 +26,23 @@ static void answer_gone(void *p)
         rco_run_refuse(c, c->o->mailbox.receipts[i].exchange, 410, "the run is gone");
 }
 
-/* Restored from a backup: another uid than the recorded one, or never begun and made by a
- * specification that is not there. It stays readable, and nothing runs again by itself. */
+/* The specification has recorded the end of a run of this version and number, or of a later one: numbers
+ * are never used again. */
+static bool is_settled(const struct rco_run_ctx *c)
+{
+    const struct rco_depspec_last_run *last = &c->spec->status.last_run;
+    int64_t version = c->run->spec.specification_version;
+    return c->spec->status.has_last_run && !rco_streq(last->uid, c->meta->uid) &&
+           (last->version > version ||
+            (last->version == version && last->number >= rco_run_number(c->meta->name)));
+}
+
+/* Restored from a backup: another uid than the recorded one; or never begun, and made by a specification
+ * that is not there or has seen its end. It stays readable, and nothing runs again by itself. */
 static bool is_restored(const struct rco_run_ctx *c)
 {
     const char *id = c->run->status.provisioning_run_id;
-    return rco_str_empty(id) ? !c->spec : !rco_streq(id, c->meta->uid);
+    return rco_str_empty(id) ? !c->spec || is_settled(c) : !rco_streq(id, c->meta->uid);
 }
 
 static bool is_restored_leaving(const void *p)
@@ -254,7 +265,7 @@ static const struct rco_row rows[] = {
     {"restored-leaving", "restored from a backup, being deleted", "finalizer removed",
      is_restored_leaving, let_restored_go},
     {"restored",
-     "restored from a backup (recorded uid is another, or its specification is not there)",
+     "restored from a backup (recorded uid is another, or its specification is not there or past it)",
      "inert; Stalled(Restored) unless finished", is_inert, mark_restored},
     {"new", "no state yet", "Pending", is_new, begin},
 
@@ -292,6 +303,8 @@ static const struct rco_row rows[] = {
      ROW(job_create)},
     {"job-record", "our Job was made", "its uid and the anchor's into the status", ROW(job_record)},
 
+    {"start-fenced", "a start of a pod whose node is marked out of service", "503",
+     ROW(start_fenced)},
     {"start-again", "the pod that was allowed to start asks again", "200", ROW(start_again)},
     {"start-late", "a start in a state that has no such phase", "409", ROW(start_late)},
     {"start-unseen", "a start of a pod that is not seen yet", "503", ROW(start_unseen)},

@@ -16,6 +16,7 @@ struct rco_depspec;
 struct rco_env;
 struct rco_job;
 struct rco_lease;
+struct rco_node;
 struct rco_outcome;
 struct rco_plan;
 struct rco_pod;
@@ -83,9 +84,12 @@ struct rco_run_observed {
      * PODS. */
     const struct rco_pod *const *other_pods;
     size_t n_other_pods;
-    /* Names of nodes that are fenced (taint node.kubernetes.io/out-of-service). May be empty. */
+    /* Names of nodes of PODS that are fenced (rco_node_is_fenced), and of those that are no longer
+     * there. May be empty. */
     const char *const *fenced_nodes;
     size_t n_fenced_nodes;
+    const char *const *gone_nodes;
+    size_t n_gone_nodes;
     struct rco_mailbox_facts mailbox;
     const struct rco_outcome *outcomes;
     size_t n_outcomes;
@@ -108,6 +112,11 @@ enum rco_verdict rco_run_heartbeat(const struct rco_run *run, const struct rco_d
 
 /* Whether STATE of RUN is final (Applied, Failed, Rejected, Cancelled). */
 bool rco_run_is_final(const struct rco_run *run);
+
+/* Whether what runs on NODE can no longer have an effect: someone declared the machine off by the
+ * taint node.kubernetes.io/out-of-service, and its kubelet does not say otherwise. A Node object
+ * that is gone proves nothing. */
+bool rco_node_is_fenced(const struct rco_node *node);
 
 /* Whether POD's engine container has ended, as design 3.6 defines it. */
 bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_nodes,

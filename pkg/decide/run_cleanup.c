@@ -236,14 +236,22 @@ void rco_run_do_pod_unreachable(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     const struct rco_pod *pod = unreachable(c);
-    rco_run_stall(
-        c, "EngineUnknown",
-        rco_message(c->a,
-                    "pod %s should have ended, but node %s does not say that its engine has. "
-                    "When that node is surely off: kubectl patch pod %s -n %s --type=json "
-                    "-p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'",
-                    pod->metadata.name, rco_or(pod->spec.node_name, "?"), pod->metadata.name,
-                    c->meta->ns));
+    const char *node = rco_or(pod->spec.node_name, "?");
+    /* Absence is no fence: a Node object may be deleted while its machine goes on. */
+    const char *why =
+        rco_run_is_node_gone(c, pod)
+            ? rco_message(c->a,
+                          "pod %s should have ended, and its node %s is gone from the cluster, "
+                          "which does not prove that the engine has ended. When that machine is "
+                          "surely off: kubectl patch pod %s -n %s --type=json "
+                          "-p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'",
+                          pod->metadata.name, node, pod->metadata.name, c->meta->ns)
+            : rco_message(c->a,
+                          "pod %s should have ended, but node %s does not say that its engine has. "
+                          "When that machine is surely off: kubectl taint nodes %s "
+                          "%s=nodeshutdown:NoExecute",
+                          pod->metadata.name, node, node, RCO_TAINT_OUT_OF_SERVICE);
+    rco_run_stall(c, "EngineUnknown", why);
     rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
 }
 

@@ -62,6 +62,9 @@ const struct rco_pod *rco_run_pod_by_uid(const struct rco_run_ctx *c, const char
 /* Of the pod that a Job made: whether everything in it has ended, or never began and never will. */
 bool rco_pod_is_over(const struct rco_pod *pod);
 bool rco_run_engine_ended(const struct rco_run_ctx *c, const struct rco_pod *pod);
+/* Whether POD is on a node that is fenced, or on one that is no longer there. */
+bool rco_run_is_fenced(const struct rco_run_ctx *c, const struct rco_pod *pod);
+bool rco_run_is_node_gone(const struct rco_run_ctx *c, const struct rco_pod *pod);
 /* Whether POD carries our engine finalizer. */
 bool rco_pod_is_held(const struct rco_pod *pod);
 /* Digest of the image that runs, from the status of a container; NULL: not known yet. */

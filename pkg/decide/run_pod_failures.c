@@ -103,6 +103,8 @@ static bool said(const struct rco_run_ctx *c, const char *container, struct rco_
 static const char *why_gone(const struct rco_run_ctx *c)
 {
     const struct rco_pod_status *s = &c->pod->status;
+    if (rco_run_is_fenced(c, c->pod))
+        return rco_message(c->a, " (node %s is marked out of service)", c->pod->spec.node_name);
     if (!rco_str_empty(s->reason) || !rco_str_empty(s->message))
         return rco_message(c->a, " (%s: %.300s)", rco_or(s->reason, "no reason"),
                            rco_or(s->message, "no message"));
@@ -144,7 +146,8 @@ bool rco_pod_failure_ended(const struct rco_run_ctx *c, struct rco_pod_failure *
 {
     static const char *const order[] = {RCO_CONTAINER_FETCH, RCO_CONTAINER_INSTALL,
                                         RCO_CONTAINER_ENGINE, RCO_CONTAINER_REPORT};
-    if (!rco_run_engine_ended(c, c->pod) || !rco_pod_is_over(c->pod))
+    if (!rco_run_engine_ended(c, c->pod) ||
+        !(rco_pod_is_over(c->pod) || rco_run_is_fenced(c, c->pod)))
         return false;
     for (size_t i = 0; i < RCO_ARRAY_LEN(order); i++)
         if (said(c, order[i], ret))

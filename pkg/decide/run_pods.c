@@ -43,7 +43,21 @@ static bool was_never_bound(const struct rco_pod *pod)
     return pod->metadata.deletion && rco_str_empty(pod->spec.node_name);
 }
 
-static bool is_fenced(const struct rco_pod *pod, const char *const *nodes, size_t n)
+/* The taint alone is not enough: on a node whose kubelet is alive it merely evicts, and an engine
+ * uses its grace. Kubernetes' own garbage collection of pods asks for the same two. */
+bool rco_node_is_fenced(const struct rco_node *node)
+{
+    const struct rco_condition *ready =
+        rco_condition_find(node->status.conditions, node->status.n_conditions, "Ready");
+    if (ready && rco_streq(ready->status, "True"))
+        return false;
+    for (size_t i = 0; i < node->spec.n_taints; i++)
+        if (rco_streq(node->spec.taints[i].key, RCO_TAINT_OUT_OF_SERVICE))
+            return true;
+    return false;
+}
+
+static bool is_on_one_of(const struct rco_pod *pod, const char *const *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (rco_streq(pod->spec.node_name, nodes[i]))
@@ -58,7 +72,7 @@ bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_n
     const struct rco_container_status *engine = rco_pod_container(pod, RCO_CONTAINER_ENGINE);
     if (engine && engine->state.has_terminated)
         return true;
-    if (is_fenced(pod, fenced_nodes, n_fenced_nodes) || was_never_bound(pod))
+    if (is_on_one_of(pod, fenced_nodes, n_fenced_nodes) || was_never_bound(pod))
         return true;
     if (!is_terminal(pod))
         return false;
@@ -73,6 +87,16 @@ bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_n
 bool rco_run_engine_ended(const struct rco_run_ctx *c, const struct rco_pod *pod)
 {
     return rco_pod_engine_ended(pod, c->o->fenced_nodes, c->o->n_fenced_nodes);
+}
+
+bool rco_run_is_fenced(const struct rco_run_ctx *c, const struct rco_pod *pod)
+{
+    return is_on_one_of(pod, c->o->fenced_nodes, c->o->n_fenced_nodes);
+}
+
+bool rco_run_is_node_gone(const struct rco_run_ctx *c, const struct rco_pod *pod)
+{
+    return is_on_one_of(pod, c->o->gone_nodes, c->o->n_gone_nodes);
 }
 
 bool rco_pod_is_over(const struct rco_pod *pod)

@@ -20,6 +20,7 @@ RCO_RUN_ROW(receipt_planned);
 RCO_RUN_ROW(receipt_applied);
 
 /* run_start.c: the start handshake */
+RCO_RUN_ROW(start_fenced);
 RCO_RUN_ROW(start_again);
 RCO_RUN_ROW(start_late);
 RCO_RUN_ROW(start_unseen);

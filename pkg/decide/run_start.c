@@ -26,6 +26,22 @@ static void grant(struct rco_run_ctx *c)
     rco_plan_reply(c->plan, c->start->exchange, 200, &body);
 }
 
+/* What speaks is not off, whatever the taint says. Were it let go, its engine would count as ended
+ * and another be allowed beside it. */
+bool rco_run_is_start_fenced(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return waits(c) && c->start_pod && rco_run_is_fenced(c, c->start_pod);
+}
+
+void rco_run_do_start_fenced(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    refuse(p, 503,
+           rco_message(c->a, "node %s is marked out of service (taint %s): no engine starts there",
+                       c->start_pod->spec.node_name, RCO_TAINT_OUT_OF_SERVICE));
+}
+
 /* The pod that was allowed to start asks again: its first answer was lost. */
 bool rco_run_is_start_again(const void *p)
 {

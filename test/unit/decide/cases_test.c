@@ -160,9 +160,6 @@ static void load_given(struct world *w, const struct decision *d, const struct r
     if (config && rco_value_get(config, "defaultTenant"))
         w->config.default_tenant = rco_value_text(config, "defaultTenant");
     w->config.history_limit = config ? rco_value_int(config, "historyLimit", 0) : 0;
-    const struct rco_value *fenced = rco_value_get(given, "fencedNodes");
-    for (const struct rco_value *x = fenced ? fenced->first : NULL; x; x = x->next)
-        w->fenced[w->n_fenced++] = x->text;
     load_outcomes(w, d, ns, name, rco_value_get(given, "outcomes"));
     load_mailbox(w, given, name);
 }

@@ -61,8 +61,6 @@ struct world {
         bool live;
     } receipts[32];
     size_t n_receipts;
-    const char *fenced[4];
-    size_t n_fenced;
     struct world_reply replies[256];
     size_t n_replies;
     unsigned writes, events;
@@ -141,6 +139,7 @@ static inline void world_compact(enum rco_kind kind, void *obj, struct rco_arena
 {
     static void (*const compact[RCO_KIND_COUNT])(void *, struct rco_arena *) = {
         [RCO_KIND_NAMESPACE] = rco_compact_namespace,
+        [RCO_KIND_NODE] = rco_compact_node,
         [RCO_KIND_DEPSPEC] = rco_compact_depspec,
         [RCO_KIND_RUN] = rco_compact_run,
         [RCO_KIND_JOB] = rco_compact_job,
@@ -424,6 +423,23 @@ static inline void world_observe_pods(struct world *w, struct rco_run_observed *
     o->other_pods = rest;
 }
 
+/* Nodes that the run's pods name. */
+static inline void world_observe_nodes(struct world *w, struct rco_run_observed *o)
+{
+    const char **fenced = rco_arena_array(&w->a, o->n_pods + 1, sizeof(*fenced));
+    const char **gone = rco_arena_array(&w->a, o->n_pods + 1, sizeof(*gone));
+    for (size_t i = 0; i < o->n_pods; i++) {
+        const char *name = o->pods[i]->spec.node_name;
+        const struct rco_node *node = world_get(w, RCO_KIND_NODE, "", name);
+        if (name && !node)
+            gone[o->n_gone_nodes++] = name;
+        else if (name && rco_node_is_fenced(node))
+            fenced[o->n_fenced_nodes++] = name;
+    }
+    o->fenced_nodes = fenced;
+    o->gone_nodes = gone;
+}
+
 static inline void world_observe_leftovers(struct world *w, struct rco_run_observed *o,
                                            const char *ns, const char *name)
 {
@@ -447,17 +463,17 @@ static inline struct rco_run_observed world_observe_run(struct world *w, const c
     o.run = world_get(w, RCO_KIND_RUN, ns, name);
     o.outcomes = outcomes->items;
     o.n_outcomes = outcomes->n;
-    o.fenced_nodes = w->fenced;
-    o.n_fenced_nodes = w->n_fenced;
     world_observe_mailbox(w, name, &o.mailbox);
     if (!o.run) {
         world_observe_leftovers(w, &o, ns, name);
+        world_observe_nodes(w, &o);
         return o;
     }
     const struct rco_meta *meta = &o.run->metadata;
     o.spec = world_get(w, RCO_KIND_DEPSPEC, ns, o.run->spec.specification_ref.name);
     o.env = world_get(w, RCO_KIND_ENV, ns, o.run->spec.environment_id);
     world_observe_pods(w, &o);
+    world_observe_nodes(w, &o);
     rco_name_anchor(meta->uid, text);
     o.anchor = world_get(w, RCO_KIND_CONFIGMAP, ns, text);
     const char *project = o.mailbox.n_starts && o.mailbox.starts[0].request

@@ -1,0 +1,194 @@
+/* What observe functions make of the caches: stores with the indexes and compaction of the program's own
+ * table, filled with objects as the API server sends them. */
+#include "observe.h"
+
+#include "api/zz_generated_types.h"
+#include "decide/run.h"
+#include "loop/loop_virtual.h"
+#include "mailbox.h"
+#include "setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define RUN_UID "7c2e9a41-5b0d-4000-8000-000000000001"
+
+struct caches {
+    struct rco_loop *loop;
+    struct rco_intern *intern;
+    struct rco_world world;
+    struct rco_setup_storage setup;
+    struct rco_store *stores[RCO_KIND_COUNT];
+    struct rco_observer observer;
+    struct rco_arena a;
+};
+
+static void wake(void *ctx, const char *ns, const char *run)
+{
+    (void)ctx;
+    (void)ns;
+    (void)run;
+}
+
+static int set_up(void **state)
+{
+    struct caches *c = rco_calloc(1, sizeof *c);
+
+    c->loop = rco_loop_virtual_new(1);
+    c->intern = rco_intern_new();
+    c->world = (struct rco_world){.loop = c->loop,
+                                  .mailbox = rco_mailbox_new(c->loop, wake, NULL),
+                                  .config = {.operator_namespace = "runtime-cloud"}};
+    rco_setup_fill(&c->setup, &c->world);
+    for (size_t i = 0; i < c->setup.setup.n_informers; i++) {
+        const struct rco_informer_spec *spec = &c->setup.setup.informers[i];
+        struct rco_store *store = rco_store_new(spec->kind, c->intern);
+
+        rco_store_set_compact(store, spec->compact);
+        for (size_t k = 0; k < spec->n_indexes; k++)
+            rco_store_add_index(store, &spec->indexes[k]);
+        c->stores[spec->kind] = store;
+        c->observer.stores[spec->kind] = c->world.stores[spec->kind] = store;
+    }
+    *state = c;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct caches *c = *state;
+
+    for (int k = 0; k < RCO_KIND_COUNT; k++)
+        rco_store_free(c->stores[k]);
+    rco_mailbox_free(c->world.mailbox);
+    rco_intern_free(c->intern);
+    rco_loop_virtual_free(c->loop);
+    rco_arena_release(&c->a);
+    free(c);
+    return 0;
+}
+
+static void put(struct caches *c, enum rco_kind kind, const char *json)
+{
+    rco_autoarena scratch = RCO_ARENA_INIT;
+    const struct rco_schema *schema = rco_kind_info(kind)->schema;
+    void *obj = rco_arena_alloc(&scratch, schema->size);
+    struct rco_error err = RCO_ERROR_INIT;
+
+    if (rco_codec_decode(schema, json, strlen(json), &scratch, obj, &err) < 0)
+        fail_msg("%s", err.msg);
+    rco_store_upsert(c->stores[kind], obj, &scratch);
+}
+
+static void put_run(struct caches *c)
+{
+    put(c, RCO_KIND_RUN,
+        "{\"metadata\":{\"name\":\"web-v1-b1\",\"namespace\":\"team-a\",\"uid\":\"" RUN_UID "\","
+        "\"resourceVersion\":\"5\"},\"spec\":{\"environmentId\":\"dev\"}}");
+}
+
+static void put_pod(struct caches *c, const char *name, const char *node)
+{
+    rco_autofree char *json = rco_asprintf(
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"team-a\",\"uid\":\"u-%s\","
+        "\"resourceVersion\":\"6\",\"labels\":{\"runtimecloud.io/run-uid\":\"" RUN_UID "\","
+        "\"runtimecloud.io/run\":\"web-v1-b1\"}},\"spec\":{\"nodeName\":\"%s\"}}",
+        name, name, node);
+
+    put(c, RCO_KIND_POD, json);
+}
+
+static void put_node(struct caches *c, const char *name, const char *rv, const char *taint,
+                     const char *ready)
+{
+    rco_autofree char *json = rco_asprintf(
+        "{\"metadata\":{\"name\":\"%s\",\"uid\":\"n-%s\",\"resourceVersion\":\"%s\","
+        "\"labels\":{\"kubernetes.io/os\":\"linux\"}},"
+        "\"spec\":{\"podCIDR\":\"10.0.0.0/24\",\"taints\":[{\"key\":\"node.kubernetes.io/unreachable\","
+        "\"effect\":\"NoSchedule\"},{\"key\":\"%s\",\"value\":\"nodeshutdown\",\"effect\":\"NoExecute\"}]},"
+        "\"status\":{\"images\":[{\"names\":[\"a\"],\"sizeBytes\":7}],\"conditions\":["
+        "{\"type\":\"MemoryPressure\",\"status\":\"Unknown\"},{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+        name, name, rv, taint, ready);
+
+    put(c, RCO_KIND_NODE, json);
+}
+
+static const struct rco_run_observed *observe_run(struct caches *c)
+{
+    struct rco_key key = rco_key_of("team-a", "web-v1-b1");
+    struct rco_error err = RCO_ERROR_INIT;
+    void *snapshot = NULL;
+
+    assert_int_equal(rco_observe_run(&c->world, &c->observer, &key, &c->a, &snapshot, &err), 0);
+    assert_non_null(snapshot);
+    return snapshot;
+}
+
+static void a_node_that_is_declared_off_and_silent_is_fenced(void **state)
+{
+    struct caches *c = *state;
+    const struct rco_run_observed *o;
+
+    put_run(c);
+    put_pod(c, "p-off", "off");
+    put_pod(c, "p-alive", "alive");
+    put_pod(c, "p-silent", "silent");
+    put_pod(c, "p-gone", "gone");
+    put_pod(c, "p-unbound", "");
+    put_node(c, "off", "1", "node.kubernetes.io/out-of-service", "Unknown");
+    put_node(c, "alive", "2", "node.kubernetes.io/out-of-service", "True");
+    put_node(c, "silent", "3", "node.kubernetes.io/unschedulable", "Unknown");
+    put_node(c, "elsewhere", "4", "node.kubernetes.io/out-of-service", "False");
+    o = observe_run(c);
+    assert_int_equal(o->n_pods, 5);
+    assert_int_equal(o->n_fenced_nodes, 1);
+    assert_string_equal(o->fenced_nodes[0], "off");
+    assert_int_equal(o->n_gone_nodes, 1);
+    assert_string_equal(o->gone_nodes[0], "gone");
+}
+
+static void what_a_run_that_is_gone_left_behind_is_on_nodes_too(void **state)
+{
+    struct caches *c = *state;
+    const struct rco_run_observed *o;
+
+    put_pod(c, "p-off", "off");
+    put_node(c, "off", "1", "node.kubernetes.io/out-of-service", "False");
+    o = observe_run(c);
+    assert_null(o->run);
+    assert_int_equal(o->n_fenced_nodes, 1);
+}
+
+static void a_node_costs_no_more_than_its_name(void **state)
+{
+    struct caches *c = *state;
+    const struct rco_node *node;
+
+    put_node(c, "off", "1", "node.kubernetes.io/out-of-service", "Unknown");
+    node = rco_lister_get(c->stores[RCO_KIND_NODE], NULL, "off", &c->a);
+    assert_true(rco_node_is_fenced(node));
+    assert_int_equal(node->metadata.n_labels, 0);
+    assert_int_equal(node->spec.n_taints, 1);
+    assert_int_equal(node->status.n_conditions, 0);
+    put_node(c, "off", "2", "node.kubernetes.io/out-of-service", "True");
+    node = rco_lister_get(c->stores[RCO_KIND_NODE], NULL, "off", &c->a);
+    assert_false(rco_node_is_fenced(node));
+    assert_int_equal(node->spec.n_taints, 0);
+}
+
+#define TEST(F) cmocka_unit_test_setup_teardown(F, set_up, tear_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_node_that_is_declared_off_and_silent_is_fenced),
+        TEST(what_a_run_that_is_gone_left_behind_is_on_nodes_too),
+        TEST(a_node_costs_no_more_than_its_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
