@@ -24,8 +24,8 @@ cluster_up() {
 
 control_plane() { "$ROOT/hack/cluster/control-plane.sh" "$1" "$dir/cp" "${@:2}" >>"$dir/log" 2>&1; }
 
-# The real Job controller, garbage collector and namespace controller: what they do to pods, finalizers
-# and owners is not ours to imitate.
+# The real Job controller, garbage collector, namespace and volume claim controllers: what they do to
+# pods, finalizers and owners is not ours to imitate.
 controllers_up() {
     local binary
     binary=$("$ROOT/hack/cluster/build-tools.sh" --path kube-controller-manager)
@@ -33,7 +33,7 @@ controllers_up() {
         --authorization-kubeconfig "$KUBECONFIG" --bind-address 127.0.0.1 --secure-port 0 \
         --leader-elect=false --service-account-private-key-file "$dir/cp/pki/sa.key" \
         --kube-api-qps 200 --kube-api-burst 400 \
-        --controllers job-controller,garbage-collector-controller,namespace-controller,serviceaccount-controller \
+        --controllers job-controller,garbage-collector-controller,namespace-controller,serviceaccount-controller,persistentvolumeclaim-protection-controller \
         >"$dir/controllers.log" 2>&1 &
     controllers_pid=$!
 }
