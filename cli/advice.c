@@ -150,7 +150,7 @@ static const struct rco_advice_row reasons[] = {
      {"kubectl get job,configmap,pvc,provisioningrun{flags}"}},
     {"EngineUnknown", NULL, PLATFORM, {SHOW}},
     {"Restored",
-     "the run came back from a backup with another identity, so it does nothing",
+     "it came back from a backup with another identity, so it does nothing by itself",
      YOU,
      {RUN_NOW}},
     {"Cancelled", NULL, YOU, {RUN_NOW, RUNS}},

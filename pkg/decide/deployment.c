@@ -56,6 +56,42 @@ static void not_ready(struct rco_depspec_ctx *c, const char *reason, const char 
     rco_depspec_commit(c);
 }
 
+/* ---- restored from a backup ---- */
+
+static bool is_restored(const void *p)
+{
+    return CTX(p)->restored;
+}
+
+static void mark_restored(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    rco_depspec_ignore_request(c);
+    stall(c, RCO_REASON_RESTORED,
+          rco_message(c->a,
+                      "this specification was restored from a backup (its status is that of uid "
+                      "%s), so nothing starts by itself: what is deployed may be newer. To deploy "
+                      "it: kubectl annotate --overwrite depspec %s -n %s %s=\"$(date +%%s)\"",
+                      c->spec->status.specification_id, c->meta->name, c->meta->ns,
+                      RCO_ANNOTATION_RUN_NOW));
+}
+
+static bool is_resumed(const void *p)
+{
+    return CTX(p)->resumed;
+}
+
+/* Its own write: a run is judged by the status of its specification. */
+static void begin_anew(void *p)
+{
+    struct rco_depspec_ctx *c = CTX(p);
+    set_standing(c, false);
+    rco_conditions_progressing(&c->conditions, "Progressing",
+                               rco_message(c->a, "version %lld: taken up after a restore",
+                                           (long long)c->next.version));
+    rco_depspec_commit(c);
+}
+
 /* ---- what the API server said to a new run ---- */
 
 static const struct rco_outcome *run_outcome(const struct rco_depspec_ctx *c,
@@ -371,6 +407,10 @@ static const struct rco_row rows[] = {
      "finalizer removed; what was deployed stays", rco_depspec_is_deletion_released,
      rco_depspec_do_deletion_released},
     {"deletion-wait", "being deleted, our finalizer is gone", "nothing", is_leaving, NULL},
+    {"restored", "restored from a backup (its status is that of another uid)",
+     "inert; Stalled(Restored)", is_restored, mark_restored},
+    {"restored-resumed", "the same, and run-now has a new value since that was said",
+     "a status of its own, from which it goes on", is_resumed, begin_anew},
     {"finalizer", "our finalizer is missing", "add it", rco_depspec_is_no_finalizer,
      rco_depspec_do_no_finalizer},
     {"history", "more finished runs that applied nothing than the limit", "delete the oldest",

@@ -91,7 +91,7 @@ static bool same_class(enum rco_failure_class a, enum rco_failure_class b)
 
 static void absorb_failure(struct rco_depspec_ctx *c, const struct rco_run *run, const char *inputs)
 {
-    const struct rco_depspec_status *old = &c->spec->status;
+    const struct rco_depspec_status *old = c->old;
     struct rco_depspec_failure f = {.class = run->status.failure.class, .has_attempts = true};
     bool in_a_row = old->has_failure && old->has_last_run &&
                     old->last_run.version == run->spec.specification_version &&
@@ -117,8 +117,8 @@ static void absorb_last(struct rco_depspec_ctx *c)
     if (!run)
         return;
     int64_t number = rco_run_number(run->metadata.name);
-    const struct rco_depspec_last_run *old = &c->spec->status.last_run;
-    if (c->spec->status.has_last_run &&
+    const struct rco_depspec_last_run *old = &c->old->last_run;
+    if (c->old->has_last_run &&
         (rco_streq(old->uid, run->metadata.uid) || old->version > run->spec.specification_version ||
          (old->version == run->spec.specification_version && old->number > number)))
         return;
@@ -153,26 +153,65 @@ static void refer_to_current(struct rco_depspec_ctx *c)
                                                           .uid = c->current->metadata.uid};
 }
 
-/* A run that carries the request's value is the request carried out. */
-static void handle_requests(struct rco_depspec_ctx *c)
+/* The value of the request for a new run when the status does not show it as handled, else NULL. */
+static const char *pending_request(const struct rco_depspec_ctx *c)
 {
     const char *asked = rco_meta_annotation(c->meta, RCO_ANNOTATION_RUN_NOW);
     if (rco_str_empty(asked))
-        return;
+        return NULL;
     asked = rco_message_cut(c->a, asked, 256);
-    if (rco_streq(rco_kv_get(c->next.handled_requests, c->next.n_handled_requests, "run-now"),
-                  asked))
-        return;
-    for (size_t i = 0; i < c->n_runs; i++) {
+    return rco_streq(rco_kv_get(c->next.handled_requests, c->next.n_handled_requests, "run-now"),
+                     asked)
+               ? NULL
+               : asked;
+}
+
+static void set_handled(struct rco_depspec_ctx *c, const char *asked)
+{
+    struct rco_kv *kv = rco_arena_array(c->a, 1, sizeof(*kv));
+    *kv = (struct rco_kv){"run-now", asked};
+    c->next.handled_requests = kv;
+    c->next.n_handled_requests = 1;
+}
+
+/* A run that carries the request's value is the request carried out. */
+static void handle_requests(struct rco_depspec_ctx *c)
+{
+    const char *asked = pending_request(c);
+    for (size_t i = 0; asked && i < c->n_runs; i++) {
         if (!rco_streq(rco_meta_annotation(&c->runs[i]->metadata, RCO_ANNOTATION_RUN_NOW), asked))
             continue;
-        struct rco_kv *kv = rco_arena_array(c->a, 1, sizeof(*kv));
-        *kv = (struct rco_kv){"run-now", asked};
-        c->next.handled_requests = kv;
-        c->next.n_handled_requests = 1;
+        set_handled(c, asked);
         return;
     }
     c->run_now = asked;
+}
+
+void rco_depspec_ignore_request(struct rco_depspec_ctx *c)
+{
+    const char *asked = pending_request(c);
+    if (asked)
+        set_handled(c, asked);
+}
+
+/* A status of another uid was written back by a restore from a backup. What it says is of that
+ * other life: nothing is made from it until a person asks for a run, and then it begins anew. A
+ * request that was in the backup is no such question: the first decision shelves it. */
+static void look_for_restore(struct rco_depspec_ctx *c)
+{
+    static const struct rco_depspec_status none = {0};
+    const struct rco_depspec_status *s = &c->spec->status;
+    c->old = s;
+    if (rco_str_empty(s->specification_id) || rco_streq(s->specification_id, c->meta->uid))
+        return;
+    const struct rco_condition *ready =
+        rco_condition_find(s->conditions, s->n_conditions, "Ready");
+    c->resumed = ready && rco_streq(ready->reason, RCO_REASON_RESTORED) && pending_request(c);
+    c->restored = !c->resumed;
+    if (c->resumed) {
+        c->old = &none;
+        c->next = none;
+    }
 }
 
 void rco_depspec_ctx_init(struct rco_depspec_ctx *c, const struct rco_depspec_observed *observed,
@@ -185,12 +224,17 @@ void rco_depspec_ctx_init(struct rco_depspec_ctx *c, const struct rco_depspec_ob
                                   .meta = &observed->spec->metadata};
     c->now = now / RCO_US_PER_S * RCO_US_PER_S; /* as the API keeps times */
     c->next = c->spec->status;
-    c->next.specification_id = c->meta->uid;
+    look_for_restore(c);
+    if (!c->restored)
+        c->next.specification_id = c->meta->uid;
     c->next.observed_generation = c->meta->generation;
     c->next.has_observed_generation = true;
-    c->conditions = rco_conditions_begin(c->a, c->next.conditions, c->next.n_conditions,
-                                         c->meta->generation, c->now);
+    c->conditions =
+        rco_conditions_begin(c->a, c->spec->status.conditions, c->spec->status.n_conditions,
+                             c->meta->generation, c->now);
     collect_runs(c);
+    if (c->restored)
+        return;
     declare(c);
     absorb_applied(c);
     absorb_last(c);

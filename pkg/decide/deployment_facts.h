@@ -22,6 +22,9 @@ struct rco_depspec_ctx {
     const struct rco_run *newest;  /* by (version, number), or NULL */
     const struct rco_run *current; /* newest that has not ended, or NULL */
     bool declared;                 /* this decision declares a new version */
+    bool restored; /* came back from a backup: its status is that of another uid */
+    bool resumed;  /* the same, and a person has asked for a run since: begins anew */
+    const struct rco_depspec_status *old; /* what this decision goes on from */
     struct rco_depspec_status next;
     struct rco_conditions conditions;
     const char *run_now; /* value of the request that was not handled yet, or NULL */
@@ -41,6 +44,9 @@ void rco_depspec_commit(struct rco_depspec_ctx *c);
 
 /* Adds the create of run NUMBER of the current version to the plan. */
 void rco_depspec_create_run(struct rco_depspec_ctx *c, int64_t number);
+
+/* Records the request that stands in the annotation as handled, without a run. */
+void rco_depspec_ignore_request(struct rco_depspec_ctx *c);
 
 /* One guard and one action of a row. Both take a struct rco_depspec_ctx. */
 #define RCO_DEPSPEC_ROW(NAME)                                                                      \

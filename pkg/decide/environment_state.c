@@ -153,11 +153,21 @@ void rco_env_do_state_lost(void *p)
                     c->claim_name, what_happened(c)));
 }
 
+/* The recorded claim says that another Environment made it: the status came from a backup. */
+static bool is_restored_onto_it(const struct rco_env_ctx *c)
+{
+    return c->o->claim && !claim_is_ours(c) &&
+           !rco_str_empty(
+               rco_meta_annotation(&c->o->claim->metadata, RCO_ANNOTATION_ENVIRONMENT_UID));
+}
+
 bool rco_env_is_state_found(const void *p)
 {
     const struct rco_env_ctx *c = p;
-    if (!c->claim_name || !rco_env_has_own_claim(c) || claim_is_recorded(c))
+    if (!c->claim_name || !rco_env_has_own_claim(c))
         return false;
+    if (claim_is_recorded(c))
+        return is_restored_onto_it(c);
     const struct rco_outcome *x = outcome(c, RCO_KIND_PVC, c->claim_name);
     return (c->o->claim && !claim_is_ours(c)) ||
            (!c->o->claim && x && x->type == RCO_OUTCOME_FOREIGN);
@@ -171,7 +181,7 @@ void rco_env_do_state_found(void *p)
         rco_message(
             c->plan->arena,
             "PersistentVolumeClaim %s already exists and was not made for this Environment "
-            "(an earlier one of this name?). To go on with its state set "
+            "(an earlier one of this name, before a restore?). To go on with its state set "
             "spec.backend.claimName to %s and spec.backend.passphraseSecretRef to the Secret "
             "with its passphrase; to begin without state delete the claim",
             c->claim_name, c->claim_name));
