@@ -2,10 +2,12 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "pulumi/value.h"
 #include "json/writer.h"
+#include "pulumi/value.h"
 
-#include <string.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 static int write_file(struct rco_runner *r, const char *name, const struct rco_buf *text,
                       struct rco_error *err)
@@ -13,14 +15,31 @@ static int write_file(struct rco_runner *r, const char *name, const struct rco_b
     return rco_file_write_atomic(rco_runner_path(r, name), text->data, text->len, 0644, err);
 }
 
+/* The directory belongs to another container: what stands there is a small regular file, or it is
+ * not read (a pipe would block, a link leads into our own mounts). */
+static int read_text(const char *path, struct rco_buf *out, struct rco_error *err)
+{
+    struct stat st;
+    char bytes[16384];
+    ssize_t n;
+    rco_autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return rco_error_errno(err, errno, "open");
+    if (!S_ISREG(st.st_mode))
+        return rco_error_set(err, RCO_EINVALID, "not a regular file");
+    while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+        if (rco_buf_add_capped(out, bytes, (size_t)n, RCO_FACTS_MAX, err) < 0)
+            return -1;
+    return n < 0 ? rco_error_errno(err, errno, "read") : 0;
+}
+
 static int read_file(struct rco_runner *r, const char *name, const struct rco_value **ret,
                      struct rco_error *err)
 {
     rco_autobuf text = RCO_BUF_INIT;
     struct rco_value *v;
-    if (rco_file_read(rco_runner_path(r, name), RCO_FACTS_MAX, &text, err) < 0)
-        return -1;
-    if (rco_value_parse(rco_buf_str(&text), text.len, &r->arena, &v, err) < 0)
+    if (read_text(rco_runner_path(r, name), &text, err) < 0 ||
+        rco_value_parse(rco_buf_str(&text), text.len, &r->arena, &v, err) < 0)
         return rco_error_wrap(err, "%s", name);
     *ret = v;
     return 0;

@@ -264,6 +264,11 @@ static void select_outputs(struct rco_engine *e, const struct rco_value *all)
         if (!v)
             continue;
         const char *text = output_text(a, v);
+        if (strcmp(text, "[secret]") == 0) {
+            rco_log(RCO_LOG_WARN, "output left out of the receipt, it is secret",
+                    RCO_S("output", job->export_outputs[i]));
+            continue;
+        }
         size_t size = strlen(job->export_outputs[i]) + strlen(text);
         if (total + size > RCO_RECEIPT_MAX_OUTPUTS) {
             rco_log(RCO_LOG_WARN, "output left out of the receipt, all together exceed 4 KiB",

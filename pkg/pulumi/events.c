@@ -89,7 +89,8 @@ void rco_event_parse(const char *line, size_t n, struct rco_arena *a, struct rco
     if (!looks_like_event(line, n))
         return;
     ret->type = RCO_EVENT_BROKEN;
-    if (n > RCO_EVENT_MAX_LINE || rco_value_parse(line, n, a, &v, &err) < 0)
+    if (n > RCO_EVENT_MAX_LINE ||
+        rco_value_parse_capped(line, n, RCO_EVENT_MAX_NODES, a, &v, &err) < 0)
         return;
     ret->type = RCO_EVENT_OTHER; /* an event of a later engine */
     ret->sequence = rco_value_int(v, "sequence", -1);

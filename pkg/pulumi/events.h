@@ -12,6 +12,8 @@
 
 /* A longer line is not looked at (a resource event carries its whole old and new state). */
 #define RCO_EVENT_MAX_LINE (16 * 1024 * 1024)
+/* Values in one event: bounds the memory of who reads it to about 50 MiB. */
+#define RCO_EVENT_MAX_NODES 500000
 
 enum rco_engine_event_type {
     RCO_EVENT_TEXT,       /* not an event: a line of a plugin or a program */

@@ -9,7 +9,7 @@ struct parser {
     const char *text;
     size_t n;
     size_t pos;
-    size_t nodes;
+    size_t nodes, max_nodes;
     unsigned depth;
     struct rco_arena *a;
     struct rco_error *err;
@@ -324,9 +324,8 @@ static int parse_value(struct parser *p, struct rco_value **ret)
     skip_space(p);
     if (p->pos >= p->n)
         return invalid(p, "the text ends where a value must stand");
-    if (++p->nodes > RCO_VALUE_MAX_NODES)
-        return rco_error_set(p->err, RCO_ETOOBIG, "JSON with more than %d values",
-                             RCO_VALUE_MAX_NODES);
+    if (++p->nodes > p->max_nodes)
+        return rco_error_set(p->err, RCO_ETOOBIG, "JSON with more than %zu values", p->max_nodes);
     struct rco_value *v = RCO_NEW(p->a, struct rco_value);
     *ret = v;
     char c = p->text[p->pos];
@@ -341,10 +340,10 @@ static int parse_value(struct parser *p, struct rco_value **ret)
     return parse_word(p, v);
 }
 
-int rco_value_parse(const char *json, size_t n, struct rco_arena *a, struct rco_value **ret,
-                    struct rco_error *err)
+int rco_value_parse_capped(const char *json, size_t n, size_t max_nodes, struct rco_arena *a,
+                           struct rco_value **ret, struct rco_error *err)
 {
-    struct parser p = {.text = json, .n = n, .a = a, .err = err};
+    struct parser p = {.text = json, .n = n, .max_nodes = max_nodes, .a = a, .err = err};
     struct rco_value *v = NULL;
     if (parse_value(&p, &v) < 0)
         return -1;
@@ -353,6 +352,12 @@ int rco_value_parse(const char *json, size_t n, struct rco_arena *a, struct rco_
         return invalid(&p, "more text behind the value");
     *ret = v;
     return 0;
+}
+
+int rco_value_parse(const char *json, size_t n, struct rco_arena *a, struct rco_value **ret,
+                    struct rco_error *err)
+{
+    return rco_value_parse_capped(json, n, RCO_VALUE_MAX_NODES, a, ret, err);
 }
 
 const struct rco_value *rco_value_get(const struct rco_value *v, const char *key)

@@ -39,6 +39,13 @@ struct rco_value {
 RCO_MUST_CHECK int rco_value_parse(const char *json, size_t n, struct rco_arena *a,
                                    struct rco_value **ret, struct rco_error *err);
 
+/* The same with a cap of its own on the number of values: each costs about 100 bytes of memory, so
+ * 16 MiB of
+ * "[1,1,1,..." would cost hundreds. */
+RCO_MUST_CHECK int rco_value_parse_capped(const char *json, size_t n, size_t max_nodes,
+                                          struct rco_arena *a, struct rco_value **ret,
+                                          struct rco_error *err);
+
 /* Member KEY of an object, or NULL (also when V is NULL or not an object). */
 const struct rco_value *rco_value_get(const struct rco_value *v, const char *key);
 /* Text of the string member KEY, or NULL. Texts with a NUL inside count as absent. */

@@ -64,6 +64,18 @@ static void what_is_no_event_is_text_and_what_should_be_one_is_broken(void **sta
     assert_int_equal(parse(&a, "{\"sequence\":1,\"sequence\":2}").type, RCO_EVENT_BROKEN);
 }
 
+static void an_event_of_too_many_values_is_broken(void **state)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    rco_autobuf line = RCO_BUF_INIT;
+    rco_buf_adds(&line, "{\"sequence\":1,\"resOutputsEvent\":[1");
+    for (int i = 0; i < RCO_EVENT_MAX_NODES; i++)
+        rco_buf_adds(&line, ",1");
+    rco_buf_adds(&line, "]}");
+    assert_int_equal(parse(&a, rco_buf_str(&line)).type, RCO_EVENT_BROKEN);
+    assert_true(a.used < (size_t)128 << 20);
+}
+
 static void chatter_is_told_from_events_by_the_first_bytes(void **state)
 {
     static const char *const chatter[] = {
@@ -106,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_as_the_engine_writes_them_are_read),
         cmocka_unit_test(what_is_no_event_is_text_and_what_should_be_one_is_broken),
+        cmocka_unit_test(an_event_of_too_many_values_is_broken),
         cmocka_unit_test(chatter_is_told_from_events_by_the_first_bytes),
         cmocka_unit_test(operations_have_their_class),
         cmocka_unit_test(markup_is_removed),
