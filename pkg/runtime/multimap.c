@@ -6,128 +6,216 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rco_multimap_entry {
-    uint64_t hash;
-    uint32_t id;
-    uint32_t next, prev; /* in the bucket; prev 0 = first */
-    uint32_t sibling;    /* next of the same owner, or next free entry */
-};
+#define FIRST_SLOTS 16
+#define FIRST_IDS 4
+#define IS_LIST (UINT32_C(1) << 31) /* of a value: the rest is a list, else an id + 1 */
 
 void rco_multimap_release(struct rco_multimap *m)
 {
-    free(m->entries);
-    free(m->buckets);
+    for (uint32_t i = 1; i < m->n_lists; i++)
+        free(m->lists[i].ids);
+    free(m->lists);
+    free(m->hashes);
+    free(m->values);
     *m = RCO_MULTIMAP_INIT;
 }
 
-static void link_entry(struct rco_multimap *m, uint32_t i)
-{
-    struct rco_multimap_entry *e = &m->entries[i];
-    uint32_t *head = &m->buckets[e->hash & (m->n_buckets - 1)];
+/* --- slots --- */
 
-    e->prev = 0;
-    e->next = *head;
-    if (*head)
-        m->entries[*head].prev = i;
-    *head = i;
+/* Slots stand in the order of the hashes' upper halves, so that any number of them can be used. */
+static uint32_t home(const struct rco_multimap *m, uint64_t hash)
+{
+    return (uint32_t)((hash >> 32) * m->n_slots >> 32);
 }
 
-static void rehash(struct rco_multimap *m, uint32_t n_buckets)
+static uint32_t after(const struct rco_multimap *m, uint32_t slot)
 {
-    uint32_t *old = m->buckets;
-    uint32_t n_old = m->n_buckets;
+    return slot + 1 == m->n_slots ? 0 : slot + 1;
+}
 
-    m->buckets = rco_calloc(n_buckets, sizeof(*m->buckets));
-    m->n_buckets = n_buckets;
-    for (uint32_t b = 0; b < n_old; b++) {
-        for (uint32_t i = old[b], next; i; i = next) {
-            next = m->entries[i].next;
-            link_entry(m, i);
-        }
+/* The slot of HASH, or the empty one where it belongs. There is always an empty one. */
+static uint32_t find_slot(const struct rco_multimap *m, uint64_t hash)
+{
+    uint32_t i = home(m, hash);
+
+    while (m->values[i] && m->hashes[i] != hash)
+        i = after(m, i);
+    return i;
+}
+
+static void grow(struct rco_multimap *m)
+{
+    uint64_t *hashes = m->hashes;
+    uint32_t *values = m->values;
+    uint32_t n = m->n_slots;
+
+    m->n_slots = n ? n + n / 4 : FIRST_SLOTS;
+    m->hashes = rco_calloc(m->n_slots, sizeof(*m->hashes));
+    m->values = rco_calloc(m->n_slots, sizeof(*m->values));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot;
+
+        if (!values[i])
+            continue;
+        slot = find_slot(m, hashes[i]);
+        m->hashes[slot] = hashes[i];
+        m->values[slot] = values[i];
     }
-    free(old);
+    free(hashes);
+    free(values);
 }
 
-static uint32_t take_entry(struct rco_multimap *m)
+/* Empties SLOT and closes the gap, so that there are no deletion marks. */
+static void clear_slot(struct rco_multimap *m, uint32_t slot)
+{
+    uint32_t hole = slot, n = m->n_slots;
+
+    for (uint32_t i = after(m, slot); m->values[i]; i = after(m, i)) {
+        uint32_t from = home(m, m->hashes[i]);
+
+        if ((i + n - from) % n < (i + n - hole) % n)
+            continue; /* it would come before its home */
+        m->hashes[hole] = m->hashes[i];
+        m->values[hole] = m->values[i];
+        hole = i;
+    }
+    m->values[hole] = 0;
+    m->n_used--;
+}
+
+/* --- lists --- */
+
+static uint32_t take_list(struct rco_multimap *m)
 {
     uint32_t i = m->free_list;
 
     if (i) {
-        m->free_list = m->entries[i].sibling;
+        m->free_list = m->lists[i].n;
+        m->lists[i] = (struct rco_multimap_list){0};
         return i;
     }
-    if (m->top + 1 >= m->capacity) {
-        uint32_t capacity = m->capacity ? m->capacity + m->capacity / 4 + 16 : 32;
-
-        m->entries = rco_realloc(m->entries, capacity * sizeof(*m->entries));
-        m->capacity = capacity;
+    if (m->n_lists == 0)
+        m->n_lists = 1;
+    if (m->n_lists >= m->lists_size) {
+        m->lists_size += m->lists_size / 4 + 8;
+        m->lists = rco_realloc(m->lists, m->lists_size * sizeof(*m->lists));
     }
-    return ++m->top;
+    m->lists[m->n_lists] = (struct rco_multimap_list){0};
+    return m->n_lists++;
 }
 
-void rco_multimap_add(struct rco_multimap *m, uint64_t hash, uint32_t id, uint32_t *chain)
+static void give_list(struct rco_multimap *m, uint32_t i)
 {
-    uint32_t i = take_entry(m);
+    struct rco_multimap_list *l = &m->lists[i];
 
-    if (m->n + 1 > m->n_buckets)
-        rehash(m, m->n_buckets ? m->n_buckets * 2 : 32);
-    m->entries[i] = (struct rco_multimap_entry){.hash = hash, .id = id, .sibling = *chain};
-    *chain = i;
-    link_entry(m, i);
-    m->n++;
+    m->list_bytes -= l->size * sizeof(*l->ids);
+    free(l->ids);
+    *l = (struct rco_multimap_list){.n = m->free_list};
+    m->free_list = i;
 }
 
-static void unlink_entry(struct rco_multimap *m, uint32_t i)
+static void list_resize(struct rco_multimap *m, struct rco_multimap_list *l, uint32_t size)
 {
-    struct rco_multimap_entry *e = &m->entries[i];
-
-    if (e->prev)
-        m->entries[e->prev].next = e->next;
-    else
-        m->buckets[e->hash & (m->n_buckets - 1)] = e->next;
-    if (e->next)
-        m->entries[e->next].prev = e->prev;
+    m->list_bytes += (size_t)size * sizeof(*l->ids);
+    m->list_bytes -= (size_t)l->size * sizeof(*l->ids);
+    l->ids = rco_realloc(l->ids, size * sizeof(*l->ids));
+    l->size = size;
 }
 
-void rco_multimap_remove_chain(struct rco_multimap *m, uint32_t *chain)
+static void list_add(struct rco_multimap *m, uint32_t list, uint32_t id)
 {
-    for (uint32_t i = *chain, next; i; i = next) {
-        next = m->entries[i].sibling;
-        unlink_entry(m, i);
-        m->entries[i].sibling = m->free_list;
-        m->free_list = i;
-        m->n--;
-    }
-    *chain = 0;
+    struct rco_multimap_list *l = &m->lists[list];
+
+    if (l->n == l->size)
+        list_resize(m, l, l->size ? l->size + l->size / 4 + 4 : FIRST_IDS);
+    l->ids[l->n++] = id;
 }
 
-bool rco_multimap_chain_hash(const struct rco_multimap *m, uint32_t chain, size_t n, uint64_t *ret)
+static bool list_remove(struct rco_multimap *m, uint32_t list, uint32_t id)
 {
-    while (chain && n--)
-        chain = m->entries[chain].sibling;
-    if (!chain)
+    struct rco_multimap_list *l = &m->lists[list];
+    uint32_t i = 0;
+
+    while (i < l->n && l->ids[i] != id)
+        i++;
+    if (i == l->n)
         return false;
-    *ret = m->entries[chain].hash;
+    l->ids[i] = l->ids[--l->n];
+    if (l->n < l->size / 2 && l->size > 4 * FIRST_IDS)
+        list_resize(m, l, l->n + l->n / 4);
     return true;
 }
 
-bool rco_multimap_next(const struct rco_multimap *m, uint64_t hash, uint32_t *it, uint32_t *ret_id)
-{
-    uint32_t i;
+/* --- the map --- */
 
-    if (m->n_buckets == 0)
+void rco_multimap_add(struct rco_multimap *m, uint64_t hash, uint32_t id)
+{
+    uint32_t slot, value, list;
+
+    assert(id < RCO_MULTIMAP_ID_MAX - 1);
+    if ((uint64_t)(m->n_used + 1) * 8 > (uint64_t)m->n_slots * 7)
+        grow(m);
+    slot = find_slot(m, hash);
+    value = m->values[slot];
+    if (!value) {
+        m->hashes[slot] = hash;
+        m->values[slot] = id + 1;
+        m->n_used++;
+        return;
+    }
+    if (!(value & IS_LIST)) {
+        list = take_list(m);
+        list_add(m, list, value - 1);
+        m->values[slot] = list | IS_LIST;
+    }
+    list_add(m, m->values[slot] & ~IS_LIST, id);
+}
+
+bool rco_multimap_remove(struct rco_multimap *m, uint64_t hash, uint32_t id)
+{
+    uint32_t slot, value, list;
+
+    if (m->n_slots == 0)
         return false;
-    i = *it ? m->entries[*it].next : m->buckets[hash & (m->n_buckets - 1)];
-    while (i && m->entries[i].hash != hash)
-        i = m->entries[i].next;
-    if (!i)
+    slot = find_slot(m, hash);
+    value = m->values[slot];
+    if (!(value & IS_LIST)) {
+        if (value != id + 1)
+            return false;
+        clear_slot(m, slot);
+        return true;
+    }
+    list = value & ~IS_LIST;
+    if (!list_remove(m, list, id))
         return false;
-    *it = i;
-    *ret_id = m->entries[i].id;
+    if (m->lists[list].n == 1) {
+        m->values[slot] = m->lists[list].ids[0] + 1;
+        give_list(m, list);
+    }
     return true;
+}
+
+size_t rco_multimap_get(const struct rco_multimap *m, uint64_t hash, const uint32_t **ret_ids,
+                        uint32_t *single)
+{
+    uint32_t value;
+
+    *ret_ids = single;
+    if (m->n_slots == 0)
+        return 0;
+    value = m->values[find_slot(m, hash)];
+    if (!value)
+        return 0;
+    if (!(value & IS_LIST)) {
+        *single = value - 1;
+        return 1;
+    }
+    *ret_ids = m->lists[value & ~IS_LIST].ids;
+    return m->lists[value & ~IS_LIST].n;
 }
 
 size_t rco_multimap_bytes(const struct rco_multimap *m)
 {
-    return m->capacity * sizeof(*m->entries) + m->n_buckets * sizeof(*m->buckets);
+    return m->n_slots * (sizeof(*m->hashes) + sizeof(*m->values)) +
+           m->lists_size * sizeof(*m->lists) + m->list_bytes;
 }

@@ -18,7 +18,6 @@ struct record {
     uint32_t hash;
     uint32_t ns; /* interned */
     uint32_t n_packed;
-    uint32_t chain; /* of its index entries */
     uint16_t n_name;
     uint8_t mark; /* generation of the relist that saw it last */
     char bytes[];
@@ -182,31 +181,33 @@ static void collect(const struct rco_store *s, const void *obj, struct rco_index
     }
 }
 
-static bool chain_equals(const struct rco_store *s, uint32_t chain,
-                         const struct rco_index_sink *sink)
+static bool same_hashes(const struct rco_index_sink *a, const struct rco_index_sink *b)
 {
-    uint64_t hash;
-
-    /* A chain is in reverse order of its adds. */
-    for (size_t i = 0; i < sink->n; i++)
-        if (!rco_multimap_chain_hash(&s->multi, chain, i, &hash) ||
-            hash != sink->hashes[sink->n - 1 - i])
-            return false;
-    return !rco_multimap_chain_hash(&s->multi, chain, sink->n, &hash);
+    return a->n == b->n && memcmp(a->hashes, b->hashes, a->n * sizeof(a->hashes[0])) == 0;
 }
 
-static void index_record(struct rco_store *s, struct record *r, uint32_t id, const void *obj)
+/* Moves the entries of record ID from what OLD_OBJ emits to what NEW_OBJ does; either may be NULL. */
+static void index_record(struct rco_store *s, uint32_t id, const void *old_obj, const void *new_obj)
 {
-    struct rco_index_sink sink;
+    struct rco_index_sink old_keys, new_keys;
 
+    old_keys.n = new_keys.n = 0;
     if (s->n_indexes == 0)
         return;
-    collect(s, obj, &sink);
-    if (chain_equals(s, r->chain, &sink))
+    if (old_obj)
+        collect(s, old_obj, &old_keys);
+    if (new_obj)
+        collect(s, new_obj, &new_keys);
+    if (same_hashes(&old_keys, &new_keys))
         return;
-    rco_multimap_remove_chain(&s->multi, &r->chain);
-    for (size_t i = 0; i < sink.n; i++)
-        rco_multimap_add(&s->multi, sink.hashes[i], id, &r->chain);
+    for (size_t i = 0; i < old_keys.n; i++) {
+        bool was_there = rco_multimap_remove(&s->multi, old_keys.hashes[i], id);
+
+        assert(was_there); /* index functions are pure */
+        (void)was_there;
+    }
+    for (size_t i = 0; i < new_keys.n; i++)
+        rco_multimap_add(&s->multi, new_keys.hashes[i], id);
 }
 
 /* --- life --- */
@@ -334,7 +335,7 @@ static void insert(struct rco_store *s, uint32_t hash, const struct rco_key *k, 
     s->records[id] = record_new(s, hash, k);
     table_put(s, hash, id);
     s->n++;
-    index_record(s, s->records[id], id, obj);
+    index_record(s, id, NULL, obj);
     notify(s, NULL, obj);
 }
 
@@ -353,9 +354,8 @@ static void replace(struct rco_store *s, uint32_t id, const struct rco_key *k, c
     rco_arena_clear(&s->old_arena);
     old_obj = unpack(s, old, &s->old_arena);
     r = record_new(s, old->hash, k);
-    r->chain = old->chain;
     s->records[id] = r;
-    index_record(s, r, id, obj);
+    index_record(s, id, old_obj, obj);
     notify(s, old_obj, obj);
     /* Only now: old_obj borrows its interned strings. */
     record_drop(s, old);
@@ -386,7 +386,7 @@ static void remove_slot(struct rco_store *s, uint32_t slot)
     rco_arena_clear(&s->old_arena);
     old_obj = unpack(s, r, &s->old_arena);
     table_remove(s, slot);
-    rco_multimap_remove_chain(&s->multi, &r->chain);
+    index_record(s, id, old_obj, NULL);
     give_id(s, id);
     s->n--;
     notify(s, old_obj, NULL);
@@ -532,18 +532,17 @@ size_t rco_lister_by_index(const struct rco_store *s, const char *index, const c
 {
     size_t i = index_number(s, index);
     uint64_t hash = rco_hash(rco_str_or_empty(key), strlen(rco_str_or_empty(key)), index_seed(i));
-    size_t n = 0, found = 0;
-    uint32_t it = 0, id;
-    const void **objs;
+    uint32_t single;
+    const uint32_t *ids;
+    size_t n = rco_multimap_get(&s->multi, hash, &ids, &single), found = 0;
+    const void **objs = rco_arena_array(a, n + 1, sizeof(*objs));
 
-    while (rco_multimap_next(&s->multi, hash, &it, &id))
-        n++;
-    objs = rco_arena_array(a, n + 1, sizeof(*objs));
-    it = 0;
-    while (rco_multimap_next(&s->multi, hash, &it, &id)) {
-        struct rco_index_sink sink = {.match = rco_str_or_empty(key)};
-        void *obj = unpack(s, s->records[id], a);
+    for (size_t k = 0; k < n; k++) {
+        struct rco_index_sink sink;
+        void *obj = unpack(s, s->records[ids[k]], a);
 
+        sink.match = rco_str_or_empty(key);
+        sink.matched = false;
         s->indexes[i].fn(obj, &sink);
         if (sink.matched)
             objs[found++] = obj;
@@ -557,12 +556,10 @@ size_t rco_lister_count(const struct rco_store *s, const char *index, const char
 {
     size_t i = index_number(s, index);
     uint64_t hash = rco_hash(rco_str_or_empty(key), strlen(rco_str_or_empty(key)), index_seed(i));
-    uint32_t it = 0, id;
-    size_t n = 0;
+    uint32_t single;
+    const uint32_t *ids;
 
-    while (rco_multimap_next(&s->multi, hash, &it, &id))
-        n++;
-    return n;
+    return rco_multimap_get(&s->multi, hash, &ids, &single);
 }
 
 void rco_lister_each(const struct rco_store *s, bool (*fn)(void *ctx, const void *obj), void *ctx)
