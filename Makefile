@@ -145,6 +145,22 @@ $(B)/wire/%_test: $(B)/obj/test/wire/%_test.o $(ALL_LIB)
 test-wire-client: $(B)/wire/client_test ## client and runtime against a real kube-apiserver and etcd
 	@test/wire/client.sh $(B)/wire wire-client$(if $(SAN),-asan)
 
+# --- simulation: the controller's own objects on a simulated cluster in virtual time ------------
+SIM_SRC := $(filter-out test/sim/breaks_on.c test/sim/breaks_off.c,$(wildcard test/sim/*.c))
+SIM_CONTROLLER := $(filter-out controller/main.c controller/program.c controller/options.c \
+	controller/serving.c controller/health.c controller/startup.c controller/config_file.c,$(CONTROLLER_SRC))
+$(B)/obj/test/sim/%.o: CPPFLAGS += -Icontroller
+$(B)/sim/sim: $(call obj,$(SIM_SRC) test/sim/breaks_off.c $(SIM_CONTROLLER)) $(ALL_LIB)
+	@mkdir -p $(@D) && echo "  LINK    $@"
+	@$(CC) $(LDFLAGS) $^ -o $@ $(LIBS_ALL)
+.PHONY: sim test-sim soak
+sim: $(B)/sim/sim ## replays one simulation: SEED=N, or PLAN="words" as a violation prints them
+	@$(B)/sim/sim $(if $(PLAN),replay $(PLAN),seed $(or $(SEED),1))
+test-sim: $(B)/sim/sim ## faults on the simulated cluster
+	@SIM_DIR=$(B)/sim test/sim/run.sh
+soak: $(B)/sim/sim ## fresh seeds for HOURS (default 1)
+	@$(B)/sim/sim soak $(or $(HOURS),1) $(or $(SEED),$(shell date +%s))
+
 .PHONY: test-wire
 test-wire: $(B)/bin/runtime-cloud-controller ## the controller against a real kube-apiserver and etcd
 	@SAN=$(SAN) test/wire/run.sh

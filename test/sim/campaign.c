@@ -1,0 +1,277 @@
+#include "campaign.h"
+
+#include "breaks.h"
+#include "run.h"
+#include "workload.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SHOWN 5 /* violations told of one family */
+
+/* Plans of one kind, counted. */
+struct family {
+    const char *name;
+    int plans, failed;
+};
+
+struct campaign {
+    struct family families[64];
+    size_t n;
+    int plans, failed, left;
+    int64_t virtual_s;
+    struct timespec began;
+};
+
+static double seconds(const struct campaign *c)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - c->began.tv_sec) + (double)(now.tv_nsec - c->began.tv_nsec) / 1e9;
+}
+
+static void begin(struct campaign *c)
+{
+    memset(c, 0, sizeof *c);
+    clock_gettime(CLOCK_MONOTONIC, &c->began);
+}
+
+static struct family *family(struct campaign *c, const char *name)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->families[i].name, name) == 0)
+            return &c->families[i];
+    if (c->n == RCO_ARRAY_LEN(c->families))
+        return &c->families[0];
+    c->families[c->n].name = name;
+    return &c->families[c->n++];
+}
+
+static void tell(const struct sim_plan *plan, const struct sim_result *r)
+{
+    rco_autobuf words = RCO_BUF_INIT;
+
+    sim_plan_write(plan, &words);
+    printf("VIOLATION %s\n  replay: make sim PLAN=\"%s\"\n", r->text, rco_buf_str(&words));
+}
+
+/* Carries PLAN out and counts it under NAME. */
+static bool try(struct campaign *c, const char *name, const struct sim_plan *plan,
+                const struct sim_run_options *o, struct sim_result *ret)
+{
+    struct family *f = family(c, name);
+
+    sim_run_plan(plan, o, ret);
+    f->plans++;
+    c->plans++;
+    c->virtual_s += ret->virtual_s;
+    if (!ret->violations)
+        return true;
+    c->failed++;
+    if (f->failed++ < SHOWN)
+        tell(plan, ret);
+    return false;
+}
+
+static int end(const struct campaign *c)
+{
+    double t = seconds(c);
+
+    for (size_t i = 0; i < c->n; i++)
+        printf("family %-24s %6d plans %4d failed\n", c->families[i].name, c->families[i].plans,
+               c->families[i].failed);
+    printf("%d plans, %d failed, %.1f s, %.2f ms a plan, %.0f virtual hours\n", c->plans, c->failed,
+           t, c->plans ? t * 1e3 / c->plans : 0, (double)c->virtual_s / 3600);
+    return c->failed ? 1 : 0;
+}
+
+/* --- planned faults --- */
+
+struct reference {
+    const struct sim_workload *workload;
+    struct rco_buf dump, write_log;
+    int writes;
+};
+
+/* Two runs that differ in every latency must agree; the first is the reference. */
+static bool learn(struct campaign *c, const struct sim_workload *w, struct reference *ref)
+{
+    struct sim_plan plan = {.workload = w->name, .seed = 1, .replicas = 1};
+    struct sim_result r, again;
+    bool ok;
+
+    *ref = (struct reference){.workload = w};
+    ok = try(c, "reference", &plan,
+             &(struct sim_run_options){.sweeps = 10, .dump = &ref->dump,
+                                       .write_log = &ref->write_log}, &r);
+    ref->writes = r.writes;
+    sim_run_plan(&plan, &(struct sim_run_options){.sweeps = 10}, &again);
+    if (again.hash != r.hash) {
+        printf("VIOLATION same-trace: %s gives another trace with the same seed\n", w->name);
+        family(c, "reference")->failed++;
+        c->failed++;
+        ok = false;
+    }
+    plan.seed = 2;
+    plan.slow = true;
+    ok = try(c, "reference", &plan,
+             &(struct sim_run_options){.reference = w->strict ? rco_buf_str(&ref->dump) : NULL},
+             &r) && ok;
+    plan = (struct sim_plan){
+        .workload = w->name, .seed = 3, .replicas = 2, .election = true, .streaming = true};
+    ok = try(c, "reference", &plan,
+             &(struct sim_run_options){.reference = w->strict ? rco_buf_str(&ref->dump) : NULL},
+             &r) && ok;
+    return ok;
+}
+
+static bool is_destructive(const struct reference *ref, int k)
+{
+    const char *line = rco_buf_str(&ref->write_log);
+
+    for (int i = 1; i < k && line; i++) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return line && (strncmp(line, "DELETE", 6) == 0 || strncmp(line, "PATCH", 5) == 0);
+}
+
+static void strike(struct campaign *c, const struct reference *ref, const char *name,
+                   struct sim_fault fault, int replicas)
+{
+    struct sim_plan plan = {.workload = ref->workload->name,
+                            .seed = 1,
+                            .replicas = replicas,
+                            .election = replicas > 1,
+                            .faults = {fault},
+                            .n_faults = 1};
+    bool hurts = fault.type >= SIM_KILL_RUNNER || fault.type == SIM_CLOCK ||
+                 fault.type == SIM_OUTAGE;
+    struct sim_result r;
+
+    if (c->left == 0)
+        return;
+    c->left -= c->left > 0;
+    try(c, name, &plan,
+        &(struct sim_run_options){.reference = ref->workload->strict && !hurts
+                                                   ? rco_buf_str(&ref->dump)
+                                                   : NULL}, &r);
+}
+
+/* Faults at write K. */
+static void strike_write(struct campaign *c, const struct reference *ref, int k)
+{
+    static const struct {
+        const char *name;
+        enum sim_fault_type type;
+    } points[] = {{"crash-before", SIM_CRASH_BEFORE}, {"crash-commit", SIM_CRASH_COMMIT},
+                  {"crash-reply", SIM_CRASH_REPLY},   {"lose-request", SIM_LOSE_REQUEST},
+                  {"lose-answer", SIM_LOSE_ANSWER}};
+    static const int pauses[] = {4, 16, 31, 40};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(points); i++)
+        strike(c, ref, points[i].name, (struct sim_fault){.type = points[i].type, .at = k}, 1);
+    strike(c, ref, "hidden", (struct sim_fault){.type = SIM_HIDE, .at = k, .length = 5 * SIM_S}, 1);
+    if (is_destructive(ref, k)) {
+        strike(c, ref, "stale", (struct sim_fault){.type = SIM_FREEZE, .at = k > 2 ? k - 2 : 1,
+                                                   .length = 20 * SIM_S}, 1);
+        strike(c, ref, "restart-stale",
+               (struct sim_fault){.type = SIM_RESTALE, .at = k, .length = 20 * SIM_S}, 1);
+    }
+    strike(c, ref, "leader-paused",
+           (struct sim_fault){.type = SIM_PAUSE, .at = k, .length = pauses[k % 4] * SIM_S}, 2);
+    if (k % 3 == 0)
+        strike(c, ref, "leader-crash", (struct sim_fault){.type = SIM_CRASH_COMMIT, .at = k}, 2);
+}
+
+/* Faults that last, at every sixth write. */
+static void strike_long(struct campaign *c, const struct reference *ref, int k)
+{
+    strike(c, ref, "deaf", (struct sim_fault){.type = SIM_DEAF, .at = k, .length = 600 * SIM_S}, 1);
+    strike(c, ref, "outage", (struct sim_fault){.type = SIM_OUTAGE, .at = k,
+                                                .length = 3600 * SIM_S}, 1);
+    strike(c, ref, "clock", (struct sim_fault){.type = SIM_CLOCK, .at = k, .arg = 3600}, 1);
+    strike(c, ref, "clock", (struct sim_fault){.type = SIM_CLOCK, .at = k, .arg = -3600}, 1);
+    strike(c, ref, "compacted", (struct sim_fault){.type = SIM_COMPACT, .at = k}, 1);
+    strike(c, ref, "errors", (struct sim_fault){.type = SIM_ERRORS, .at = k, .length = 10 * SIM_S,
+                                                .arg = k % 2 ? 500 : 429}, 1);
+}
+
+static void strike_runner(struct campaign *c, const struct reference *ref)
+{
+    for (int stage = 1; stage <= 6; stage++) {
+        for (int pod = 1; pod <= 2; pod++) {
+            strike(c, ref, "kill-runner",
+                   (struct sim_fault){.type = SIM_KILL_RUNNER, .at = pod, .arg = stage}, 1);
+            strike(c, ref, "lose-node",
+                   (struct sim_fault){.type = SIM_LOSE_NODE, .at = pod, .arg = stage,
+                                      .length = 600 * SIM_S}, 1);
+            strike(c, ref, "delete-job",
+                   (struct sim_fault){.type = SIM_DELETE_JOB, .at = pod, .arg = stage}, 1);
+        }
+    }
+    strike(c, ref, "foreign", (struct sim_fault){.type = SIM_FOREIGN, .at = 1}, 1);
+}
+
+int sim_campaign_plans(int per_workload)
+{
+    struct campaign c;
+
+    begin(&c);
+    for (size_t i = 0; i < sim_n_workloads; i++) {
+        struct reference ref;
+
+        c.left = -1;
+        learn(&c, &sim_workloads[i], &ref);
+        c.left = per_workload > 0 ? per_workload : -1;
+        for (int k = 1; k <= ref.writes; k++) {
+            strike_write(&c, &ref, k);
+            if (k % 6 == 0)
+                strike_long(&c, &ref, k);
+        }
+        strike_runner(&c, &ref);
+        rco_buf_release(&ref.dump);
+        rco_buf_release(&ref.write_log);
+    }
+    return end(&c);
+}
+
+/* --- random plans --- */
+
+int sim_campaign_seeds(uint64_t from, int count)
+{
+    struct campaign c;
+    struct sim_plan plan;
+    struct sim_result r;
+
+    begin(&c);
+    for (int i = 0; i < count; i++) {
+        sim_plan_random(from + (uint64_t)i, &plan);
+        if (!try(&c, "seeds", &plan, &(struct sim_run_options){0}, &r))
+            printf("  or: make sim SEED=%" PRIu64 "\n", from + (uint64_t)i);
+    }
+    return end(&c);
+}
+
+int sim_campaign_soak(double hours, uint64_t from)
+{
+    struct campaign c;
+    struct sim_plan plan;
+    struct sim_result r;
+    double next = 60;
+
+    begin(&c);
+    for (uint64_t seed = from; seconds(&c) < hours * 3600; seed++) {
+        sim_plan_random(seed, &plan);
+        if (!try(&c, "soak", &plan, &(struct sim_run_options){0}, &r))
+            printf("  or: make sim SEED=%" PRIu64 "\n", seed);
+        if (seconds(&c) < next)
+            continue;
+        printf("%d plans, %d failed, next seed %" PRIu64 "\n", c.plans, c.failed, seed + 1);
+        next += 60;
+    }
+    return end(&c);
+}

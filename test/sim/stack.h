@@ -1,0 +1,15 @@
+/* What oracles ask of the stacks. */
+#ifndef RCO_SIM_STACK_H
+#define RCO_SIM_STACK_H
+
+#include "base/buf.h"
+#include "sim.h"
+
+/* Appends a line a stack; returns how many have an engine at the moment. */
+size_t sim_stacks_write(const struct sim *s, struct rco_buf *out);
+/* Whether the stack named STACK is what COMMIT deploys ("": nothing). */
+bool sim_stack_shows(const struct sim *s, const char *stack, const char *commit);
+/* Engine starts of the run with RUN_UID. */
+size_t sim_engines_of_run(const struct sim *s, const char *run_uid);
+
+#endif
