@@ -12,6 +12,7 @@
 #define RCO_INDEX_RUN "run"                     /* "ns/run", of what a run made */
 #define RCO_INDEX_RUN_UID "run-uid"             /* uid of the run an object belongs to */
 #define RCO_INDEX_UID "uid"
+#define RCO_INDEX_BLOCKED_BY "blocked-by" /* specifications: claim that they wait for */
 #define RCO_INDEX_NODE "node" /* pods: name of their node */
 #define RCO_INDEX_HOLDER "holder"     /* claims: uid of the specification */
 #define RCO_INDEX_NAMESPACE "namespace"

@@ -4,6 +4,19 @@
 #include "decide/deployment.h"
 #include "world.h"
 
+/* The claim of another specification on the stack, when the newest run was refused for it. */
+static void observe_blocking(const struct rco_observer *obs, const char *operator_ns,
+                             const char *name, struct rco_arena *a, struct rco_depspec_observed *s)
+{
+    if (rco_str_empty(name))
+        return;
+    s->blocking_claim = rco_observer_get(obs, RCO_KIND_LEASE, operator_ns, name, a);
+    if (s->blocking_claim && s->blocking_claim->spec.holder_identity)
+        s->blocking_holder_exists =
+            rco_lister_count(obs->stores[RCO_KIND_DEPSPEC], RCO_INDEX_UID,
+                             s->blocking_claim->spec.holder_identity) > 0;
+}
+
 int rco_observe_deployment(void *ctx, const struct rco_observer *obs, const struct rco_key *key,
                            struct rco_arena *a, void **ret_snapshot, struct rco_error *err)
 {
@@ -29,8 +42,7 @@ int rco_observe_deployment(void *ctx, const struct rco_observer *obs, const stru
                                       (const void ***)&s->runs);
     s->n_claims = rco_observer_by_index(obs, RCO_KIND_LEASE, RCO_INDEX_HOLDER, spec->metadata.uid, a,
                                         (const void ***)&s->claims);
-    s->n_others = rco_observer_by_index(obs, RCO_KIND_DEPSPEC, RCO_INDEX_ENVIRONMENT, in_env, a,
-                                        (const void ***)&s->others);
+    observe_blocking(obs, world->config.operator_namespace, spec->status.failure.blocked_by, a, s);
     s->outcomes = obs->outcomes;
     s->n_outcomes = obs->n_outcomes;
     s->config = &world->config;

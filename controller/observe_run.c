@@ -98,6 +98,9 @@ static void observe_run(const struct rco_observer *obs, const struct rco_world *
     rco_name_anchor(uid, anchor);
     s->anchor = rco_observer_get(obs, RCO_KIND_CONFIGMAP, ns, anchor, a);
     observe_claim(obs, world->config.operator_namespace, a, s);
+    s->n_held_claims = rco_observer_by_index(obs, RCO_KIND_LEASE, RCO_INDEX_HOLDER,
+                                             rco_str_or_empty(run->spec.specification_id), a,
+                                             (const void ***)&s->held_claims);
     s->n_engine_claims = rco_observer_by_index(obs, RCO_KIND_LEASE, RCO_INDEX_RUN_UID, uid, a,
                                                (const void ***)&s->engine_claims);
     observe_others(obs, in_env, uid, a, s);

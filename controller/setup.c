@@ -68,6 +68,11 @@ static void index_depspec_tenant(const void *obj, struct rco_index_sink *sink)
     rco_index_emit(sink, ((const struct rco_depspec *)obj)->spec.tenant_id);
 }
 
+static void index_depspec_blocked_by(const void *obj, struct rco_index_sink *sink)
+{
+    rco_index_emit(sink, ((const struct rco_depspec *)obj)->status.failure.blocked_by);
+}
+
 static void index_env_tenant(const void *obj, struct rco_index_sink *sink)
 {
     rco_index_emit(sink, ((const struct rco_env *)obj)->spec.tenant_id);
@@ -122,6 +127,7 @@ static const struct rco_index depspec_indexes[] = {
     {RCO_INDEX_NAMESPACE, index_namespace},
     {RCO_INDEX_TENANT, index_depspec_tenant},
     {RCO_INDEX_UID, index_uid},
+    {RCO_INDEX_BLOCKED_BY, index_depspec_blocked_by},
 };
 static const struct rco_index run_indexes[] = {
     {RCO_INDEX_SPECIFICATION, index_run_specification},
@@ -179,23 +185,19 @@ static void environment_of_label(void *ctx, const void *old_obj, const void *new
     enqueue_label(old_obj, new_obj, RCO_LABEL_ENVIRONMENT, e);
 }
 
-/* Enqueues the keys of all objects of STORE that INDEX lists under KEY. */
+static void enqueue_key(void *ctx, const char *ns, const char *name)
+{
+    rco_enqueue(ctx, ns, name);
+}
+
+/* Enqueues the keys of all objects of KIND that INDEX lists under KEY. */
 static void enqueue_indexed(struct rco_world *world, enum rco_kind kind, const char *index,
                             const char *key, struct rco_enqueuer *e)
 {
     const struct rco_store *store = world->stores[kind];
-    rco_autoarena a = RCO_ARENA_INIT;
-    const void **objs;
-    size_t n;
 
-    if (!store || rco_str_empty(key))
-        return;
-    n = rco_lister_by_index(store, index, key, &a, &objs);
-    for (size_t i = 0; i < n; i++) {
-        const struct rco_meta *m = objs[i];
-
-        rco_enqueue(e, m->ns, m->name);
-    }
+    if (store && !rco_str_empty(key))
+        rco_lister_keys(store, index, key, enqueue_key, e);
 }
 
 static void enqueue_pair(struct rco_world *world, enum rco_kind kind, const char *index,
@@ -252,9 +254,12 @@ static void environments_of_claim(void *ctx, const void *old_obj, const void *ne
 static void environment_of_specification(void *ctx, const void *old_obj, const void *new_obj,
                                          struct rco_enqueuer *e)
 {
-    const struct rco_depspec *d = either(old_obj, new_obj);
+    const struct rco_depspec *old = old_obj, *d = either(old_obj, new_obj);
 
     (void)ctx;
+    /* Only that it goes can unblock an Environment that is being deleted. */
+    if (new_obj && old && rco_streq(old->spec.environment_id, d->spec.environment_id))
+        return;
     if (!rco_str_empty(d->spec.environment_id))
         rco_enqueue(e, d->metadata.ns, d->spec.environment_id);
 }
@@ -307,12 +312,34 @@ static void specifications_of_configmap(void *ctx, const void *old_obj, const vo
     }
 }
 
-static void specification_of_claim(void *ctx, const void *old_obj, const void *new_obj,
-                                   struct rco_enqueuer *e)
+/* The one that holds it, and those that wait for it. */
+static void specifications_of_claim(void *ctx, const void *old_obj, const void *new_obj,
+                                    struct rco_enqueuer *e)
 {
-    const struct rco_lease *claim = either(old_obj, new_obj);
+    const struct rco_lease *claim = either(old_obj, new_obj), *old = old_obj;
 
     enqueue_indexed(ctx, RCO_KIND_DEPSPEC, RCO_INDEX_UID, claim->spec.holder_identity, e);
+    /* Engines come and go on it all the time. */
+    if (!new_obj || !old || !rco_streq(old->spec.holder_identity, claim->spec.holder_identity))
+        enqueue_indexed(ctx, RCO_KIND_DEPSPEC, RCO_INDEX_BLOCKED_BY, claim->metadata.name, e);
+}
+
+/* A specification that is gone without having given its claims back holds them no more. */
+static void specifications_blocked_by(void *ctx, const void *old_obj, const void *new_obj,
+                                      struct rco_enqueuer *e)
+{
+    struct rco_world *world = ctx;
+    rco_autoarena a = RCO_ARENA_INIT;
+    const struct rco_meta **claims;
+    size_t n;
+
+    if (new_obj)
+        return;
+    n = rco_lister_by_index(world->stores[RCO_KIND_LEASE], RCO_INDEX_HOLDER,
+                            rco_str_or_empty(((const struct rco_meta *)old_obj)->uid), &a,
+                            (const void ***)&claims);
+    for (size_t i = 0; i < n; i++)
+        enqueue_indexed(ctx, RCO_KIND_DEPSPEC, RCO_INDEX_BLOCKED_BY, claims[i]->name, e);
 }
 
 /* Active runs of the same environment: one may wait for the other (StackBusy, serialised claims). */
@@ -411,12 +438,13 @@ static const struct rco_trigger environment_triggers[] = {
 };
 static const struct rco_trigger deployment_triggers[] = {
     {RCO_KIND_DEPSPEC, rco_trigger_self},
+    {RCO_KIND_DEPSPEC, specifications_blocked_by},
     {RCO_KIND_RUN, specification_of_run},
     {RCO_KIND_ENV, specifications_of_environment},
     {RCO_KIND_TENANT, specifications_of_tenant},
     {RCO_KIND_NAMESPACE, specifications_of_namespace},
     {RCO_KIND_CONFIGMAP, specifications_of_configmap},
-    {RCO_KIND_LEASE, specification_of_claim},
+    {RCO_KIND_LEASE, specifications_of_claim},
 };
 static const struct rco_trigger run_triggers[] = {
     {RCO_KIND_RUN, rco_trigger_self},

@@ -33,6 +33,8 @@
  * specification. The engine annotations are absent while no engine may run. */
 #define RCO_ANNOTATION_CLAIM_SPECIFICATION "runtimecloud.io/specification-ref" /* "ns/name" */
 #define RCO_ANNOTATION_CLAIM_STACK "runtimecloud.io/stack"                     /* for people */
+/* Where its state is: canonical, for people; never with credentials. */
+#define RCO_ANNOTATION_CLAIM_BACKEND "runtimecloud.io/backend"
 #define RCO_ANNOTATION_CLAIM_ENGINE_POD "runtimecloud.io/engine-pod"           /* pod name */
 #define RCO_ANNOTATION_CLAIM_ENGINE_POD_UID "runtimecloud.io/engine-pod-uid"
 #define RCO_ANNOTATION_CLAIM_ENGINE_RUN "runtimecloud.io/engine-run"           /* "ns/name" */

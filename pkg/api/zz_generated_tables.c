@@ -675,6 +675,11 @@ static const struct rco_field depspec_failure_fields[] = {
      .name_len = 13,
      .type = RCO_FIELD_TIME,
      .offset = offsetof(struct rco_depspec_failure, next_attempt_at)},
+    {.name = "blockedBy",
+     .name_len = 9,
+     .type = RCO_FIELD_STRING,
+     .offset = offsetof(struct rco_depspec_failure, blocked_by),
+     .max = 1012},
 };
 
 const struct rco_schema rco_depspec_failure_schema = {

@@ -453,6 +453,9 @@ struct rco_depspec_failure {
     bool has_attempts;
     /* When a new run is made by itself; absent when only a change or run-now makes one. */
     rco_wall next_attempt_at;
+    /* The stack claim (a Lease in the operator's namespace) of another specification that
+     * stands in the way; a new run is made by itself when that has gone. */
+    const char *blocked_by;
 };
 
 extern const struct rco_schema rco_depspec_failure_schema;

@@ -30,6 +30,7 @@ struct rco_decide_config {
 #define RCO_REASON_MISSING_SECRET "MissingSecret" /* a run's: tried again by a new run */
 #define RCO_REASON_RESTORED "Restored"           /* a specification's: inert until run-now */
 #define RCO_REASON_SUSPENDED "Suspended"          /* a run's: goes on when suspend is taken back */
+#define RCO_REASON_BACKEND_CHANGED "BackendChanged" /* a run's: the state is elsewhere */
 #define RCO_REASON_STACK_CLAIMED "StackClaimed" /* a run's: another specification holds the stack  \
                                                  */
 

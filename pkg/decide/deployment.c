@@ -1,6 +1,7 @@
 #include "decide/deployment.h"
 
 #include "decide/deployment_facts.h"
+#include "decide/run_claim.h"
 #include "decide/table.h"
 #include "pulumi/failure.h"
 
@@ -257,6 +258,29 @@ static bool retry_is_due(const void *p)
            c->now >= c->next.failure.next_attempt_at;
 }
 
+/* The claim that stood in the way has gone, or has come to this specification or to nobody. It is
+ * observed by the name in the status, so not by the decision that finds the name out. */
+static bool stack_is_free(const struct rco_depspec_ctx *c)
+{
+    const struct rco_lease *claim = c->o->blocking_claim;
+    return !rco_str_empty(c->next.failure.blocked_by) &&
+           rco_streq(c->spec->status.failure.blocked_by, c->next.failure.blocked_by) &&
+           (!claim || !c->o->blocking_holder_exists ||
+            rco_streq(claim->spec.holder_identity, c->meta->uid));
+}
+
+static bool is_unblocked(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    if (!may_run(c) || c->current || !c->next.has_last_run ||
+        c->next.last_run.state != RCO_RUN_STATE_FAILED)
+        return false;
+    if (rco_streq(c->next.last_run.reason, RCO_REASON_BACKEND_CHANGED))
+        return !rco_claim_elsewhere(c->o->claims, c->o->n_claims, c->meta->ns,
+                                    &c->resolution.snapshot);
+    return rco_streq(c->next.last_run.reason, RCO_REASON_STACK_CLAIMED) && stack_is_free(c);
+}
+
 static void create_run(void *p)
 {
     rco_depspec_create_run(CTX(p), rco_depspec_next_number(CTX(p)));
@@ -356,9 +380,10 @@ static bool has_failed(const void *p)
 static void report_failed(void *p)
 {
     struct rco_depspec_ctx *c = CTX(p);
-    const char *reason = rco_streq(c->next.last_run.reason, RCO_REASON_STACK_CLAIMED)
-                             ? RCO_REASON_STACK_CLAIMED
-                             : rco_failure_class_name(c->next.failure.class);
+    const char *last = c->next.last_run.reason;
+    bool blocked = rco_streq(last, RCO_REASON_STACK_CLAIMED) ||
+                   rco_streq(last, RCO_REASON_BACKEND_CHANGED);
+    const char *reason = blocked ? last : rco_failure_class_name(c->next.failure.class);
     const char *text = failure_message(c), *old = said_before(c, rco_or(reason, "Failed"));
     stall(c, rco_or(reason, "Failed"),
           !text && old ? old
@@ -432,6 +457,9 @@ static const struct rco_row rows[] = {
      "create the next run", wants_run_for_config, create_run},
     {"run-resumed", "the newest run was stopped by suspend, which was taken back",
      "create the next run", wants_resumed_run, create_run},
+    {"run-unblocked",
+     "the newest run failed as StackClaimed or BackendChanged, and that claim is out of the way",
+     "create the next run", is_unblocked, create_run},
     {"run-retry", "the time of the next attempt has come", "create the next run", retry_is_due,
      create_run},
     {"awaiting", "the newest run awaits an approval",

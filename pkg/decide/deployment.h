@@ -36,6 +36,10 @@ struct rco_depspec_observed {
     /* All stack claims (Leases rco-claim-*) whose holderIdentity is this specification's uid. */
     const struct rco_lease *const *claims;
     size_t n_claims;
+    /* The claim status.failure.blockedBy, or NULL, and whether a specification has the uid of its
+     * holder. */
+    const struct rco_lease *blocking_claim;
+    bool blocking_holder_exists;
     /* Other specifications of the namespace with the same environmentId, to name the one that holds
      * a stack. May be empty. */
     const struct rco_depspec *const *others;

@@ -1,6 +1,7 @@
 #include "decide/deployment_facts.h"
 
 #include "api/names.h"
+#include "decide/run.h"
 #include "pulumi/failure.h"
 
 #include <stdlib.h>
@@ -97,6 +98,10 @@ static void absorb_failure(struct rco_depspec_ctx *c, const struct rco_run *run,
                     old->last_run.version == run->spec.specification_version &&
                     rco_streq(old->last_run.snapshot_hash, inputs) &&
                     same_class(old->failure.class, f.class);
+    char claim[RCO_NAME_SIZE];
+    if (rco_streq(run->status.reason, RCO_REASON_STACK_CLAIMED) &&
+        rco_run_claim_name(run, NULL, claim))
+        f.blocked_by = rco_arena_strdup(c->a, claim);
     f.attempts = in_a_row ? old->failure.attempts + 1 : 1;
     rco_wall ended = rco_or_int(run->status.completed_at, c->now);
     int64_t delay = rco_fail_delay(f.class, f.attempts);

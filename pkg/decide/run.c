@@ -1,5 +1,6 @@
 #include "decide/run.h"
 
+#include "decide/run_claim.h"
 #include "decide/run_facts.h"
 #include "decide/run_receipt_map.h"
 #include "decide/run_rows.h"
@@ -152,6 +153,36 @@ static void wait_in_line(void *p)
                                                 c->run->spec.snapshot.backend.claim_name)));
     rco_run_commit(c);
     rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
+}
+
+static const struct rco_lease *claim_elsewhere(const struct rco_run_ctx *c)
+{
+    return rco_claim_elsewhere(c->o->held_claims, c->o->n_held_claims, c->meta->ns,
+                               &c->run->spec.snapshot);
+}
+
+static bool is_moved(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return c->state == RCO_RUN_STATE_PENDING && claim_elsewhere(c);
+}
+
+/* At another backend the state seems empty, and the plan would make everything a second time. */
+static void refuse_other_backend(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const struct rco_lease *claim = claim_elsewhere(c);
+    const char *stack = rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK);
+    rco_run_fail(
+        c, RCO_FAILURE_CLASS_CONFIG, RCO_REASON_BACKEND_CHANGED,
+        rco_message(c->a,
+                    "the state of stack %s is at %s, but Environment %s now says %s, where this run "
+                    "would create everything a second time. Set spec.backend back; or move the "
+                    "state (pulumi stack export, pulumi stack import) and confirm that by: "
+                    "kubectl delete lease %s -n %s",
+                    stack, rco_claim_place(claim, c->a), c->run->spec.environment_id,
+                    rco_backend_place(c->meta->ns, &c->run->spec.snapshot, c->a),
+                    claim->metadata.name, claim->metadata.ns));
 }
 
 static bool is_pending(const void *p)
@@ -356,6 +387,8 @@ static const struct rco_row rows[] = {
      needs_approval, await_approval},
     {"busy", "Pending or Planned, another run has the stack or its volume",
      "wait with reason StackBusy or VolumeBusy", is_blocked, wait_in_line},
+    {"backend-changed", "Pending, the specification holds its stack at another backend",
+     "Failed(Config, BackendChanged)", is_moved, refuse_other_backend},
     {"plan", "Pending", "Planning", is_pending, start_planning},
     {"apply", "Planned", "Applying", may_apply, start_applying},
 

@@ -71,6 +71,9 @@ struct rco_run_observed {
     const struct rco_lease *claim;
     /* Whether any specification of the cluster has the uid claim->holderIdentity. */
     bool claim_holder_exists;
+    /* Every claim that the specification with the uid spec.specificationId holds. */
+    const struct rco_lease *const *held_claims;
+    size_t n_held_claims;
     /* Every claim (rco-claim-*) whose engine-run-uid annotation is this run's uid. */
     const struct rco_lease *const *engine_claims;
     size_t n_engine_claims;

@@ -5,34 +5,97 @@
 
 #include <string.h>
 
-/* One text for one place: scheme and host in small letters, no slash behind. */
-static void canonical_backend(const struct rco_run *run, struct rco_buf *out)
+#define CLAIM_SCHEME "claim:"
+
+/* One text for one place: scheme and host in small letters, no slash behind; a user name is no part
+ * of the place, and the definitions refuse it. */
+static void canonical_backend(const char *ns, const struct rco_resolved_backend *b,
+                              struct rco_buf *out)
 {
-    const struct rco_resolved_backend *b = &run->spec.snapshot.backend;
     if (!rco_str_empty(b->claim_name)) {
-        rco_buf_addf(out, "claim:%s/%s", run->metadata.ns, b->claim_name);
+        rco_buf_addf(out, CLAIM_SCHEME "%s/%s", ns, b->claim_name);
         return;
     }
     const char *url = rco_str_or_empty(b->url);
     const char *host = strstr(url, "://");
-    size_t head = host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?") : 0;
+    size_t scheme = host ? (size_t)(host - url) + 3 : 0;
+    size_t head = host ? scheme + strcspn(url + scheme, "/?") : 0;
     size_t n = strlen(url);
     while (n > head && url[n - 1] == '/')
         n--;
-    for (size_t i = 0; i < n; i++)
-        rco_buf_addc(out,
-                     i < head && url[i] >= 'A' && url[i] <= 'Z' ? (char)(url[i] | 0x20) : url[i]);
+    size_t user = scheme; /* end of the user name */
+    for (size_t i = scheme; i < head; i++)
+        user = url[i] == '@' ? i + 1 : user;
+    for (size_t i = 0; i < head; i++)
+        if (i < scheme || i >= user)
+            rco_buf_addc(out, url[i] >= 'A' && url[i] <= 'Z' ? (char)(url[i] | 0x20) : url[i]);
+    rco_buf_add(out, url + head, n - head);
+}
+
+static void claim_name(const char *ns, const struct rco_resolved *snapshot, const char *project,
+                       char *out)
+{
+    rco_autobuf backend = RCO_BUF_INIT;
+    canonical_backend(ns, &snapshot->backend, &backend);
+    rco_name_stack_claim(rco_buf_str(&backend), project, snapshot->stack_name, out);
 }
 
 bool rco_run_claim_name(const struct rco_run *run, const char *project, char *out)
 {
-    rco_autobuf backend = RCO_BUF_INIT;
     const char *name = rco_or(project, run->status.engine.project);
     if (rco_str_empty(name))
         return false;
-    canonical_backend(run, &backend);
-    rco_name_stack_claim(rco_buf_str(&backend), name, run->spec.snapshot.stack_name, out);
+    claim_name(run->metadata.ns, &run->spec.snapshot, name, out);
     return true;
+}
+
+/* Names of projects hold no slash. The claim's own name says where its state is, even when nothing
+ * else does. */
+static bool is_elsewhere(const struct rco_lease *claim, const char *ns,
+                         const struct rco_resolved *snapshot)
+{
+    char project[256], name[RCO_NAME_SIZE];
+    const char *stack = rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK);
+    const char *slash = stack ? strchr(stack, '/') : NULL;
+    if (!slash || (size_t)(slash - stack) >= sizeof(project) ||
+        !rco_streq(slash + 1, snapshot->stack_name) || claim->metadata.deletion)
+        return false;
+    memcpy(project, stack, (size_t)(slash - stack));
+    project[slash - stack] = '\0';
+    claim_name(ns, snapshot, project, name);
+    return !rco_streq(name, claim->metadata.name);
+}
+
+const struct rco_lease *rco_claim_elsewhere(const struct rco_lease *const *claims, size_t n,
+                                            const char *ns, const struct rco_resolved *snapshot)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_elsewhere(claims[i], ns, snapshot))
+            return claims[i];
+    return NULL;
+}
+
+static const char *place(const char *canonical, struct rco_arena *a)
+{
+    size_t n = strlen(CLAIM_SCHEME);
+    return strncmp(canonical, CLAIM_SCHEME, n) == 0
+               ? rco_message(a, "PersistentVolumeClaim %s", canonical + n)
+               : rco_message(a, "%.300s", canonical);
+}
+
+const char *rco_claim_place(const struct rco_lease *claim, struct rco_arena *a)
+{
+    return place(rco_or(rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_BACKEND),
+                        "another backend"),
+                 a);
+}
+
+const char *rco_backend_place(const char *ns, const struct rco_resolved *snapshot,
+                              struct rco_arena *a)
+{
+    rco_autobuf backend = RCO_BUF_INIT;
+    canonical_backend(ns, &snapshot->backend, &backend);
+    return place(rco_buf_str(&backend), a);
 }
 
 bool rco_claim_is_busy(const struct rco_lease *claim)
@@ -70,12 +133,15 @@ static void write_annotations(struct rco_json_writer *w, const struct rco_run_ct
                               const char *project)
 {
     const struct rco_run *run = c->run;
+    rco_autobuf backend = RCO_BUF_INIT;
+    canonical_backend(run->metadata.ns, &run->spec.snapshot.backend, &backend);
     rco_json_kv_object(w, "annotations");
     rco_json_kv_string(
         w, RCO_ANNOTATION_CLAIM_SPECIFICATION,
         rco_message(c->a, "%s/%s", run->metadata.ns, run->spec.specification_ref.name));
     rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_STACK,
                        rco_message(c->a, "%s/%s", project, run->spec.snapshot.stack_name));
+    rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_BACKEND, rco_buf_str(&backend));
     rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_ENGINE_POD, c->start->pod_name);
     rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_ENGINE_POD_UID, c->start->pod_uid);
     rco_json_kv_string(w, RCO_ANNOTATION_CLAIM_ENGINE_RUN,

@@ -17,6 +17,15 @@ void rco_claim_take(struct rco_run_ctx *c, const char *name, const char *project
  * gone, the delete of the claim. */
 void rco_claim_clear(struct rco_run_ctx *c, const struct rco_lease *claim);
 
+/* One of CLAIMS, all held by one specification of namespace NS, that is for SNAPSHOT's stack at
+ * another backend than SNAPSHOT's; NULL: none. */
+const struct rco_lease *rco_claim_elsewhere(const struct rco_lease *const *claims, size_t n,
+                                            const char *ns, const struct rco_resolved *snapshot);
+/* Where the state of CLAIM is, and where SNAPSHOT would look for it, for people; in A. */
+const char *rco_claim_place(const struct rco_lease *claim, struct rco_arena *a);
+const char *rco_backend_place(const char *ns, const struct rco_resolved *snapshot,
+                              struct rco_arena *a);
+
 /* Names of pods whose engine on this stack has ended; the array lives in A. */
 const char **rco_claim_ended_pods(const struct rco_lease *claim, struct rco_arena *a,
                                   size_t *ret_n);

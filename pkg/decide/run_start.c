@@ -209,10 +209,12 @@ void rco_run_do_start_claimed(void *p)
         rco_message(c->a,
                     "stack %s belongs to DeploymentSpecification %s; two specifications on one "
                     "stack would undo each "
-                    "other. Delete one of them, or make this one anew with another spec.stackName",
+                    "other. Delete one of them, or make this one anew with another spec.stackName; "
+                    "it goes on by itself when the other is gone",
                     rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_STACK),
                            c->run->spec.snapshot.stack_name),
                     rco_or(rco_meta_annotation(claim, RCO_ANNOTATION_CLAIM_SPECIFICATION), "?"));
+    c->next.engine.project = c->start->request->project; /* which claim it was */
     rco_run_fail(c, RCO_FAILURE_CLASS_CONFIG, RCO_REASON_STACK_CLAIMED, why);
     refuse(p, 409, why);
 }

@@ -9,7 +9,7 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-topics=(main changes gateway startup objects nodes replicas kills outages)
+topics=(main changes gateway startup objects stacks nodes replicas kills outages)
 [ $# -eq 0 ] || topics=("$@")
 cluster_up
 for topic in "${topics[@]}"; do

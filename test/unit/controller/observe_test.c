@@ -3,6 +3,7 @@
 #include "observe.h"
 
 #include "api/zz_generated_types.h"
+#include "decide/deployment.h"
 #include "decide/run.h"
 #include "loop/loop_virtual.h"
 #include "mailbox.h"
@@ -180,6 +181,71 @@ static void a_node_costs_no_more_than_its_name(void **state)
     assert_int_equal(node->spec.n_taints, 0);
 }
 
+static void put_claim(struct caches *c, const char *name, const char *holder)
+{
+    rco_autofree char *json = rco_asprintf(
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"runtime-cloud\",\"uid\":\"u-%s\","
+        "\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"%s\"}}",
+        name, name, holder);
+
+    put(c, RCO_KIND_LEASE, json);
+}
+
+static void put_specification(struct caches *c, const char *name, const char *uid,
+                              const char *blocked_by)
+{
+    rco_autofree char *json = rco_asprintf(
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"team-a\",\"uid\":\"%s\","
+        "\"resourceVersion\":\"8\"},\"spec\":{\"environmentId\":\"dev\"},"
+        "\"status\":{\"failure\":{\"class\":\"Config\",\"blockedBy\":\"%s\"}}}",
+        name, uid, blocked_by);
+
+    put(c, RCO_KIND_DEPSPEC, json);
+}
+
+static const struct rco_depspec_observed *observe_specification(struct caches *c, const char *name)
+{
+    struct rco_key key = rco_key_of("team-a", name);
+    struct rco_error err = RCO_ERROR_INIT;
+    void *snapshot = NULL;
+
+    assert_int_equal(rco_observe_deployment(&c->world, &c->observer, &key, &c->a, &snapshot, &err),
+                     0);
+    return snapshot;
+}
+
+static void a_refused_specification_sees_the_claim_that_it_waits_for(void **state)
+{
+    struct caches *c = *state;
+    const struct rco_depspec_observed *o;
+
+    put_specification(c, "late", "u-late", "rco-claim-1");
+    o = observe_specification(c, "late");
+    assert_null(o->blocking_claim);
+    put_claim(c, "rco-claim-1", "u-first");
+    o = observe_specification(c, "late");
+    assert_non_null(o->blocking_claim);
+    assert_false(o->blocking_holder_exists);
+    put_specification(c, "first", "u-first", "");
+    o = observe_specification(c, "late");
+    assert_true(o->blocking_holder_exists);
+    assert_int_equal(rco_lister_count(c->stores[RCO_KIND_DEPSPEC], RCO_INDEX_BLOCKED_BY, "rco-claim-1"),
+                     1);
+}
+
+static void a_run_sees_all_claims_of_its_specification(void **state)
+{
+    struct caches *c = *state;
+
+    put(c, RCO_KIND_RUN,
+        "{\"metadata\":{\"name\":\"web-v1-b1\",\"namespace\":\"team-a\",\"uid\":\"" RUN_UID "\","
+        "\"resourceVersion\":\"5\"},\"spec\":{\"environmentId\":\"dev\",\"specificationId\":\"u-web\"}}");
+    put_claim(c, "rco-claim-1", "u-web");
+    put_claim(c, "rco-claim-2", "u-other");
+    put_claim(c, "rco-claim-3", "u-web");
+    assert_int_equal(observe_run(c)->n_held_claims, 2);
+}
+
 #define TEST(F) cmocka_unit_test_setup_teardown(F, set_up, tear_down)
 
 int main(void)
@@ -188,6 +254,8 @@ int main(void)
         TEST(a_node_that_is_declared_off_and_silent_is_fenced),
         TEST(what_a_run_that_is_gone_left_behind_is_on_nodes_too),
         TEST(a_node_costs_no_more_than_its_name),
+        TEST(a_refused_specification_sees_the_claim_that_it_waits_for),
+        TEST(a_run_sees_all_claims_of_its_specification),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

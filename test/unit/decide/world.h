@@ -388,6 +388,13 @@ static inline struct rco_depspec_observed world_observe_depspec(struct world *w,
     o.runs = (const void *)world_list(w, RCO_KIND_RUN, fit_specification, ns, name, &o.n_runs);
     o.claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_holder, o.spec->metadata.uid, NULL,
                                         &o.n_claims);
+    o.blocking_claim =
+        world_get(w, RCO_KIND_LEASE, WORLD_OPERATOR_NS, o.spec->status.failure.blocked_by);
+    if (o.blocking_claim) {
+        size_t n;
+        world_list(w, RCO_KIND_DEPSPEC, fit_uid, o.blocking_claim->spec.holder_identity, NULL, &n);
+        o.blocking_holder_exists = n > 0;
+    }
     return o;
 }
 
@@ -485,6 +492,8 @@ static inline struct rco_run_observed world_observe_run(struct world *w, const c
         world_list(w, RCO_KIND_DEPSPEC, fit_uid, o.claim->spec.holder_identity, NULL, &n);
         o.claim_holder_exists = n > 0;
     }
+    o.held_claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_holder,
+                                             o.run->spec.specification_id, NULL, &o.n_held_claims);
     o.engine_claims = (const void *)world_list(w, RCO_KIND_LEASE, fit_engine_run, meta->uid, NULL,
                                                &o.n_engine_claims);
     const struct rco_run *const *all = (const void *)world_list(w, RCO_KIND_RUN, fit_environment,
