@@ -28,8 +28,10 @@ int rco_observe_environment(void *ctx, const struct rco_observer *obs, const str
     name = rco_env_claim_name(s->env, claim);
     if (name)
         s->claim = rco_observer_get(obs, RCO_KIND_PVC, key->ns, name, a);
-    s->n_specs = rco_observer_by_index(obs, RCO_KIND_DEPSPEC, RCO_INDEX_ENVIRONMENT, in_env, a,
-                                       (const void ***)&s->specs);
+    /* Whose they are matters at its end only, and they are many. */
+    if (s->env->metadata.deletion)
+        s->n_specs = rco_observer_by_index(obs, RCO_KIND_DEPSPEC, RCO_INDEX_ENVIRONMENT, in_env, a,
+                                           (const void ***)&s->specs);
     s->n_runs = rco_observer_by_index(obs, RCO_KIND_RUN, RCO_INDEX_ACTIVE, in_env, a,
                                       (const void ***)&s->runs);
     s->outcomes = obs->outcomes;

@@ -29,7 +29,8 @@ struct rco_env_observed {
      * rco-state-<environment>. NULL: not there. (The informer must not be limited to our own
      * labels: people name theirs.) */
     const struct rco_pvc *claim;
-    /* Specifications of the namespace whose environmentId is this one. */
+    /* Specifications of the namespace whose environmentId is this one; may be left out while the
+     * Environment is not being deleted. */
     const struct rco_depspec *const *specs;
     size_t n_specs;
     /* Runs of the namespace whose environmentId is this one, unfinished ones (finished may be left

@@ -186,7 +186,8 @@ static bool same_hashes(const struct rco_index_sink *a, const struct rco_index_s
     return a->n == b->n && memcmp(a->hashes, b->hashes, a->n * sizeof(a->hashes[0])) == 0;
 }
 
-/* Moves the entries of record ID from what OLD_OBJ emits to what NEW_OBJ does; either may be NULL. */
+/* Moves the entries of record ID from what OLD_OBJ emits to what NEW_OBJ does; either may be NULL.
+ */
 static void index_record(struct rco_store *s, uint32_t id, const void *old_obj, const void *new_obj)
 {
     struct rco_index_sink old_keys, new_keys;
@@ -507,6 +508,15 @@ static size_t index_number(const struct rco_store *s, const char *index)
     return i;
 }
 
+static size_t ids_of(const struct rco_store *s, size_t index, const char *key, const uint32_t **ret,
+                     uint32_t *single)
+{
+    const char *text = rco_str_or_empty(key);
+
+    return rco_multimap_get(&s->multi, rco_hash(text, strlen(text), index_seed(index)), ret,
+                            single);
+}
+
 static int by_key(const void *a, const void *b)
 {
     const struct rco_meta *const *x = a, *const *y = b;
@@ -531,10 +541,9 @@ size_t rco_lister_by_index(const struct rco_store *s, const char *index, const c
                            struct rco_arena *a, const void ***ret)
 {
     size_t i = index_number(s, index);
-    uint64_t hash = rco_hash(rco_str_or_empty(key), strlen(rco_str_or_empty(key)), index_seed(i));
-    uint32_t single;
     const uint32_t *ids;
-    size_t n = rco_multimap_get(&s->multi, hash, &ids, &single), found = 0;
+    uint32_t single;
+    size_t n = ids_of(s, i, key, &ids, &single), found = 0;
     const void **objs = rco_arena_array(a, n + 1, sizeof(*objs));
 
     for (size_t k = 0; k < n; k++) {
@@ -552,14 +561,29 @@ size_t rco_lister_by_index(const struct rco_store *s, const char *index, const c
     return drop_doubles(objs, found);
 }
 
+void rco_lister_keys(const struct rco_store *s, const char *index, const char *key,
+                     void (*fn)(void *ctx, const char *ns, const char *name), void *ctx)
+{
+    rco_autobuf name = RCO_BUF_INIT;
+    const uint32_t *ids;
+    uint32_t single;
+    size_t n = ids_of(s, index_number(s, index), key, &ids, &single);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct record *r = s->records[ids[i]];
+
+        rco_buf_clear(&name);
+        rco_buf_add(&name, r->bytes, r->n_name);
+        fn(ctx, record_ns(s, r), rco_buf_str(&name));
+    }
+}
+
 size_t rco_lister_count(const struct rco_store *s, const char *index, const char *key)
 {
-    size_t i = index_number(s, index);
-    uint64_t hash = rco_hash(rco_str_or_empty(key), strlen(rco_str_or_empty(key)), index_seed(i));
-    uint32_t single;
     const uint32_t *ids;
+    uint32_t single;
 
-    return rco_multimap_get(&s->multi, hash, &ids, &single);
+    return ids_of(s, index_number(s, index), key, &ids, &single);
 }
 
 void rco_lister_each(const struct rco_store *s, bool (*fn)(void *ctx, const void *obj), void *ctx)

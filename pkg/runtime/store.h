@@ -86,6 +86,11 @@ bool rco_lister_has(const struct rco_store *s, const char *ns, const char *name)
  * array of pointers in A. An unknown index is a broken invariant (assert). */
 size_t rco_lister_by_index(const struct rco_store *s, const char *index, const char *key,
                            struct rco_arena *a, const void ***ret);
+/* Calls FN with the keys of those objects, in no order and without unpacking them; very rarely also
+ * with one that emitted another key of the same hash, or twice with one. FN must not change the
+ * store. */
+void rco_lister_keys(const struct rco_store *s, const char *index, const char *key,
+                     void (*fn)(void *ctx, const char *ns, const char *name), void *ctx);
 /* Number of them, without unpacking. */
 size_t rco_lister_count(const struct rco_store *s, const char *index, const char *key);
 /* Calls FN with each object (unpacked for the call only) in no order; false from FN stops. FN must
