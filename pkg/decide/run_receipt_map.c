@@ -269,7 +269,7 @@ void rco_receipt_add_artifacts(struct rco_run_ctx *c)
 const char *rco_failure_reason(const struct rco_run_failure *failure)
 {
     return failure->class == RCO_FAILURE_CLASS_CONFIG &&
-                   rco_str_has_prefix(failure->message, "Secret ")
+                   rco_str_has_prefix(failure->message, "missing Secret ")
                ? RCO_REASON_MISSING_SECRET
                : NULL;
 }

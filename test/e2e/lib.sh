@@ -76,13 +76,14 @@ condition() { # KIND/NAME TYPE FIELD
     get "$1" ".status.conditions[?(@.type==\"$2\")].$3"
 }
 await() { # KIND/NAME JSONPATH[=VALUE] [SECONDS]: until it is there, or has the value
-    local what=${2%%=*} value=
-    [ "$what" = "$2" ] || value==${2#*=}
-    k wait --for="jsonpath={$what}$value" "$1" --timeout="${3:-$PATIENCE}s" >/dev/null 2>&1
-}
-events() { # NAME [TYPE]: reasons and messages of the Events about an object
-    k get events --field-selector "involvedObject.name=$1${2:+,type=$2}" \
-        -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}'
+    local what=$2 value= end=$((SECONDS + ${3:-$PATIENCE}))
+    # A filter in brackets has a == of its own.
+    if [[ ${2##*)} == *=* ]]; then what=${2%=*} value="=${2##*=}"; fi
+    # It ends at once when it cannot follow the path yet.
+    until k wait --for="jsonpath={$what}$value" "$1" --timeout="$((end - SECONDS))s" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.3
+    done
 }
 # Events are written behind what they are about.
 await_event() { # NAME TYPE WORDS
@@ -181,6 +182,7 @@ resources:
             containers:
               - name: web
                 image: runtimecloud.local/demo-web:1
+                args: [/]
                 resources: {requests: {cpu: 1m, memory: 8Mi}}
                 securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 YAML

@@ -12,8 +12,10 @@ url="postgres://postgres.rco.test:$(postgres port)/$(postgres database)?sslmode=
 backend() { # NAME URL CREDENTIALS PASSPHRASE
     environment "$1" "{\"backend\": {\"url\": \"$2\", \"credentialsSecretRef\": {\"name\": \"$3\"}, \"passphraseSecretRef\": {\"name\": \"$4\"}}}"
 }
-in_env() { echo "{\"environmentId\": \"$1\", \"stackName\": \"$ns-${2:-$1}\"}"; }
-commit=$(null_program null)
+# The database outlives a namespace.
+unique=$ns-$(od -An -N4 -tx1 /dev/urandom | tr -d ' ')
+in_env() { echo "{\"environmentId\": \"$1\", \"stackName\": \"$unique-${2:-$1}\"}"; }
+commit=$(null_program nothing)
 secret dev-password "password=$(canary database-password)"
 page=$(page_program page 'kept in a database')
 page2=$(page_program page 'kept in a database, changed')
@@ -27,11 +29,11 @@ backend password "$url" postgres-wrong passphrase >/dev/null
 backend host "postgres://nowhere.rco.test/pulumi?sslmode=disable" postgres passphrase >/dev/null
 backend gone "$url" no-such-secret passphrase >/dev/null
 backend gone-passphrase "$url" postgres no-such-passphrase >/dev/null
-specification good page "$page" "{\"environmentId\": \"good\", \"stackName\": \"$ns-good\",
+specification good page "$page" "{\"environmentId\": \"good\", \"stackName\": \"$unique-good\",
     \"secretRefs\": [{\"key\": \"password\", \"secretKeyRef\": {\"name\": \"good-password\", \"key\": \"password\"}}]}" >/dev/null
 secret good-password "password=$(canary good-password)"
 for name in port password host gone gone-passphrase; do
-    specification "$name" null "$commit" "$(in_env "$name")" >/dev/null
+    specification "$name" nothing "$commit" "$(in_env "$name")" >/dev/null
 done
 
 applies 'PostgreSQL: the first version' "$(run_of good)"

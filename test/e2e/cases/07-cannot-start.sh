@@ -1,15 +1,15 @@
 # Runs that cannot start, or not write their state: an image that cannot be had, pods that are refused, a full volume.
 # shellcheck shell=bash disable=SC2154,SC2034
-commit=$(null_program null)
+commit=$(null_program nothing)
 environment image '{"runner": {"image": "registry.rco.test/no/such-image:1"}}' >/dev/null
-specification image null "$commit" '{"environmentId": "image"}' >/dev/null
+specification image nothing "$commit" '{"environmentId": "image"}' >/dev/null
 
-# A volume of 100 kB, which most of its space is taken of.
+# A volume of 100 kB, of which one page is left.
 state=$(node info | sed -n 's/^state=//p')
 tiny=$state/volumes/tiny-$ns
 mkdir -p "$tiny"
 node exec mount -t tmpfs -o size=100k,mode=0777 tiny "$tiny" 2>/dev/null
-node exec dd if=/dev/zero of="$tiny/filler" bs=4k count=18 2>/dev/null
+node exec dd if=/dev/zero of="$tiny/filler" bs=4k count=24 2>/dev/null
 kubectl apply -f - >/dev/null <<YAML
 apiVersion: v1
 kind: PersistentVolume
@@ -31,7 +31,7 @@ spec:
   resources: {requests: {storage: 1Mi}}
 YAML
 environment full '{"backend": {"claimName": "tiny"}}' >/dev/null
-specification full null "$commit" '{"environmentId": "full"}' >/dev/null
+specification full nothing "$commit" '{"environmentId": "full"}' >/dev/null
 fails full Config 'no space left'
 node exec rm -f "$tiny/filler"
 node exec mount -o remount,size=10m "$tiny"
@@ -41,7 +41,7 @@ applies 'the volume has space again: run-now' "$(run_of full 2)"
 # A namespace that admits no more pods: the Job stays without one.
 k create quota none --hard=count/pods=1 >/dev/null
 environment dev >/dev/null
-specification quota null "$commit" >/dev/null
+specification quota nothing "$commit" >/dev/null
 fails quota Config 'quota'
 fails image Config 'registry.rco.test/no/such-image:1'
 no_pods() { [ -z "$(k get jobs,pods -l app.kubernetes.io/managed-by=runtime-cloud -o name)" ]; }

@@ -64,8 +64,8 @@ equal 'specification deleted in mid-apply: the run ends Applied' Applied "$(get 
 equal 'specification deleted in mid-apply: what was deployed stays' three "$(get deployment/slow '.metadata.annotations.text')"
 
 # --- deleted while it plans: cancelled ---
-null=$(null_program null)
-specification plan null "$null" >/dev/null
+null=$(null_program nothing)
+specification plan nothing "$null" >/dev/null
 run=$(run_of plan)
 k wait --for=create "prun/$run" --timeout=30s >/dev/null
 k delete prun "$run" --wait=false >/dev/null

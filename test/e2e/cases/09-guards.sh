@@ -1,7 +1,7 @@
 # What is never done: an apply to production, an engine beside another, work for an object of somebody else.
 # shellcheck shell=bash disable=SC2154,SC2034
 page=$(page_program page 'never to be seen')
-null=$(null_program null)
+null=$(null_program nothing)
 
 # --- production rests in AwaitingApproval ---
 secret passphrase "passphrase=$(canary production-passphrase)"
@@ -12,7 +12,7 @@ equal 'production without a store of its own is refused' BackendMissing "$(condi
 environment production "{\"class\": \"production\", \"backend\": {
     \"url\": \"postgres://postgres.rco.test:$(value port <<<"$postgres_info")/pulumi?sslmode=disable\",
     \"credentialsSecretRef\": {\"name\": \"postgres\"}, \"passphraseSecretRef\": {\"name\": \"passphrase\"}}}" >/dev/null
-specification production page "$page" "{\"environmentId\": \"production\", \"stackName\": \"$ns-production\"}" >/dev/null
+specification production page "$page" "{\"environmentId\": \"production\", \"stackName\": \"$ns-production-$RANDOM\"}" >/dev/null
 run=$(run_of production)
 k wait --for=create "prun/$run" --timeout=60s >/dev/null
 await "prun/$run" .status.state=AwaitingApproval
@@ -42,7 +42,7 @@ refused 'a final state is final' "edges" k patch "prun/$run" --subresource=statu
 
 # --- a Job of somebody else under the name of ours ---
 environment dev >/dev/null
-specification planted null "$null" >/dev/null
+specification planted nothing "$null" >/dev/null
 run=$(run_of planted)
 k wait --for=create "prun/$run" --timeout=60s >/dev/null
 applies 'a run whose uid is known now' "$run"
@@ -87,7 +87,7 @@ k delete job "rco-${uid:0:12}-p" >/dev/null
 applies 'the planted Job is gone: it goes on by itself' "$run"
 
 # --- two specifications on one stack ---
-specification second null "$null" "{\"stackName\": \"e2e-planted\"}" >/dev/null
+specification second nothing "$null" "{\"stackName\": \"e2e-planted\"}" >/dev/null
 fails second Config 'e2e-planted'
 contains 'two specifications on one stack: whose it is' planted "$(get "prun/$(run_of second)" .status.failure.message)"
 

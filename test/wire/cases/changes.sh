@@ -285,7 +285,7 @@ failed() {
 missing_secret() {
     run_with_engine plan
     artifacts='[]'
-    runner_receipt '.result = "Failed" | .failure = {class: "Config", message: "Secret dev-db has no key password"} | del(.planFileDigest)'
+    runner_receipt '.result = "Failed" | .failure = {class: "Config", message: "missing Secret dev-db key password"} | del(.planFileDigest)'
     pod_ends
     await_state Failed
     await_spec 'a missing Secret is tried again' Reconciling True ProgressingWithRetry
