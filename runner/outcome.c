@@ -157,7 +157,7 @@ void rco_outcome_without_result(struct rco_runner *r, struct rco_engine_done *re
 {
     *ret = (struct rco_engine_done){
         .started = true,
-        .class = RCO_FAILURE_CLASS_INTERNAL,
+        .class = RCO_FAILURE_CLASS_LOST,
         .events_cut = true, /* nobody knows what else was done */
         .message =
             r->job.phase == RCO_ENGINE_PHASE_APPLY

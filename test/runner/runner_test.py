@@ -687,7 +687,7 @@ class GatewayProtocol(Base):
         pod.start("report")
         pod.wait_for(lambda: (pod.root / "control/go").exists())
         self.assertEqual(pod.end_report(), 0)  # the kubelet's SIGTERM after the engine's container ended
-        self.failure(self.gateway.receipts[-1], "Internal", "without a result")
+        self.failure(self.gateway.receipts[-1], "Lost", "without a result")
 
     def test_what_a_program_plants_in_the_shared_directory_does_no_harm(self):
         def text(path):
