@@ -1,5 +1,6 @@
 /* runtime-cloud-controller: the operator. Wiring only: setup.c has the table of what runs. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "options.h"
 #include "program.h"
 
@@ -17,6 +18,7 @@ int main(int argc, char **argv)
     struct rco_options options;
     char host[256] = "";
 
+    rco_memory_setup();
     if (rco_options_parse(argc, argv, &options_env, &options, &err) < 0) {
         fprintf(stderr, "runtime-cloud-controller: %s\n\n%s", err.msg, rco_options_usage());
         return 2;

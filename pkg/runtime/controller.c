@@ -35,6 +35,8 @@ void rco_enqueue_with(struct rco_enqueuer *e, const char *ns, const char *name,
 {
     struct rco_key key = rco_key_of(ns, name);
 
+    if (e->unless_in && rco_lister_has(e->unless_in, ns, name))
+        return;
     rco_manager_add(e->controller, &key, priority > e->priority ? priority : e->priority);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/manager.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "runtime/manager_internal.h"
 #include "runtime/selector.h"
@@ -78,14 +79,36 @@ static void maybe_lead(struct rco_manager *m)
     arm_sweep_all(m);
 }
 
+/* The last time at which a cache became complete, or one that is not received something. */
+static rco_mono sync_progress(const struct rco_manager *m)
+{
+    rco_mono last = m->synced_at;
+
+    for (size_t i = 0; i < m->n_watched; i++) {
+        struct rco_informer *informer = m->watched[i].informer;
+        rco_mono t = rco_reflector_last_progress(rco_informer_reflector(informer));
+
+        if (!rco_informer_has_synced(informer) && t > last)
+            last = t;
+    }
+    return last;
+}
+
 static void on_sync_timeout(void *ctx)
 {
     struct rco_manager *m = ctx;
     rco_autobuf why = RCO_BUF_INIT;
+    int64_t quiet;
 
     if (rco_manager_has_synced(m))
         return;
-    rco_buf_adds(&why, "the caches are not synced after 120 s; still missing:");
+    /* A large cluster behind a slow server takes its time. */
+    quiet = rco_loop_now(m->loop) - sync_progress(m);
+    if (quiet < RCO_SYNC_TIMEOUT_NS) {
+        rco_timer_arm(m->sync_timer, RCO_SYNC_TIMEOUT_NS - quiet);
+        return;
+    }
+    rco_buf_adds(&why, "nothing came for 120 s and the caches are not synced; still missing:");
     for (size_t i = 0; i < m->n_watched; i++) {
         const struct watched *w = &m->watched[i];
 
@@ -137,6 +160,7 @@ static void on_synced(void *ctx)
 {
     struct watched *w = ctx;
 
+    w->manager->synced_at = rco_loop_now(w->manager->loop);
     rco_log(RCO_LOG_INFO, "cache synced", RCO_S("kind", rco_kind_info(w->spec->kind)->kind),
             RCO_N("objects", rco_lister_size(rco_informer_store(w->informer))));
     maybe_lead(w->manager);
@@ -147,6 +171,10 @@ static void on_progress(void *ctx)
     struct watched *w = ctx;
 
     w->moved = true;
+    if (w->lists != rco_reflector_counters(rco_informer_reflector(w->informer))->lists) {
+        w->lists = rco_reflector_counters(rco_informer_reflector(w->informer))->lists;
+        rco_manager_trim_later(w->manager);
+    }
     if (w->manager->n_parked > 0)
         rco_manager_pump_soon(w->manager);
 }
@@ -344,8 +372,28 @@ static void on_stop_timeout(void *ctx)
     rco_manager_runs_over(m);
 }
 
+/* --- memory --- */
+
+#define TRIM_AFTER_NS RCO_NS_PER_S
+
+void rco_manager_trim_later(struct rco_manager *m)
+{
+    rco_timer_arm(m->trim_timer, TRIM_AFTER_NS);
+}
+
+static void on_trim(void *ctx)
+{
+    struct rco_manager *m = ctx;
+
+    if (rco_manager_is_idle(m))
+        rco_memory_trim();
+    else
+        rco_manager_trim_later(m);
+}
+
 static void make_timers(struct rco_manager *m)
 {
+    m->trim_timer = rco_timer_new(m->loop, on_trim, m);
     m->pump_timer = rco_timer_new(m->loop, rco_manager_on_pump, m);
     m->park_timer = rco_timer_new(m->loop, rco_manager_on_park_timer, m);
     m->sweep_timer = rco_timer_new(m->loop, on_sweep, m);
@@ -404,6 +452,7 @@ void rco_manager_free(struct rco_manager *m)
     rco_executor_free(m->executor);
     rco_recorder_free(m->recorder);
     rco_list_gate_free(m->list_gate);
+    rco_timer_free(m->trim_timer);
     rco_timer_free(m->pump_timer);
     rco_timer_free(m->park_timer);
     rco_timer_free(m->sweep_timer);
@@ -424,6 +473,7 @@ void rco_manager_start(struct rco_manager *m)
 {
     assert(!m->started);
     m->started = true;
+    m->synced_at = rco_loop_now(m->loop);
     rco_timer_arm(m->sync_timer, RCO_SYNC_TIMEOUT_NS);
     for (size_t i = 0; i < m->n_watched; i++)
         rco_informer_start(m->watched[i].informer);

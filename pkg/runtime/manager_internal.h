@@ -54,6 +54,7 @@ struct watched {
     struct rco_informer *informer;
     bool moved; /* its store's RV moved since parked keys were looked at */
     bool stale; /* an own write did not show up: relist asked for */
+    uint64_t lists; /* of the reflector, when memory was last given back */
 };
 
 enum walk_kind { WALK_NONE, WALK_ALL, WALK_UNSETTLED };
@@ -88,7 +89,7 @@ struct rco_manager {
     bool own_metrics;
     struct manager_metrics m;
     struct rco_timer *pump_timer, *park_timer, *sweep_timer, *sweep_all_timer, *sync_timer,
-        *stop_timer;
+        *stop_timer, *trim_timer;
     struct run runs; /* ring head of those under way */
     size_t n_runs;
     struct key_state parked; /* ring head */
@@ -97,6 +98,7 @@ struct rco_manager {
     enum walk_kind walk_next;
     bool started, leading, stopping, failed;
     int64_t transitions;
+    rco_mono synced_at; /* the last time at which a cache became complete */
     rco_loop_fn stop_done;
     void *stop_ctx;
 };
@@ -104,6 +106,7 @@ struct rco_manager {
 struct rco_enqueuer {
     struct controller *controller;
     enum rco_priority priority;
+    const struct rco_store *unless_in; /* keys of objects that are there are left out; NULL: none */
 };
 
 /* manager_run.c */
@@ -125,6 +128,9 @@ void rco_manager_quarantine(struct controller *c, const struct rco_key *key, con
 void rco_manager_walk_start(struct rco_manager *m, enum walk_kind kind);
 /* One slice; true while there is more. */
 bool rco_manager_walk_slice(struct rco_manager *m);
+
+/* Memory goes back to the system when this burst is over; in manager.c. */
+void rco_manager_trim_later(struct rco_manager *m);
 
 /* manager_metrics.c */
 void rco_manager_metrics_init(struct rco_manager *m);

@@ -1,10 +1,12 @@
 #include "runtime/manager_internal.h"
 
-#define SLICE 256 /* objects looked at in one turn of the loop */
+#define SLICE 256    /* objects looked at in one turn of the loop */
+#define BACKLOG 1024 /* keys ready: the walk waits, so that memory does not grow with the world */
 
 struct visit {
     struct controller *controller;
     const struct rco_trigger *trigger;
+    const struct rco_store *unless_in;
 };
 
 static void visit_all(void *ctx, const void *obj)
@@ -14,6 +16,7 @@ static void visit_all(void *ctx, const void *obj)
     struct rco_enqueuer e = {
         .controller = v->controller,
         .priority = meta->deletion ? RCO_PRIORITY_HIGH : RCO_PRIORITY_LOW,
+        .unless_in = v->unless_in,
     };
 
     v->trigger->map(v->controller->reconciler->ctx, NULL, obj, &e);
@@ -52,6 +55,20 @@ void rco_manager_walk_start(struct rco_manager *m, enum walk_kind kind)
     rco_manager_pump_soon(m);
 }
 
+/* Every object of the reconciler's own kind is visited for itself. Of the other triggers only the
+ * keys without an object are news then. */
+static const struct rco_store *own_store(const struct rco_manager *m,
+                                         const struct rco_reconciler *r,
+                                         const struct rco_trigger *trigger)
+{
+    if (trigger->map == rco_trigger_self)
+        return NULL;
+    for (size_t i = 0; i < r->n_triggers; i++)
+        if (r->triggers[i].kind == r->kind && r->triggers[i].map == rco_trigger_self)
+            return m->stores[r->kind];
+    return NULL;
+}
+
 /* The store and the visitor of the walk's position; false at the end. Moves on over empty
  * positions. */
 static bool position(struct rco_manager *m, const struct rco_store **ret_store, struct visit *ret)
@@ -70,11 +87,21 @@ static bool position(struct rco_manager *m, const struct rco_store **ret_store, 
         }
         if (w->trigger < c->reconciler->n_triggers) {
             *ret = (struct visit){.controller = c, .trigger = &c->reconciler->triggers[w->trigger]};
+            ret->unless_in = own_store(m, c->reconciler, ret->trigger);
             *ret_store = m->stores[ret->trigger->kind];
             return true;
         }
     }
     return false;
+}
+
+static bool has_backlog(const struct rco_manager *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_controllers; i++)
+        n += rco_workqueue_ready(m->controllers[i].queue);
+    return n >= BACKLOG;
 }
 
 bool rco_manager_walk_slice(struct rco_manager *m)
@@ -83,7 +110,8 @@ bool rco_manager_walk_slice(struct rco_manager *m)
     struct visit v;
     size_t left = SLICE;
 
-    if (m->walk.kind == WALK_NONE)
+    /* With keys ready the pump goes on, and comes here again. */
+    if (m->walk.kind == WALK_NONE || has_backlog(m))
         return false;
     while (left > 0 && position(m, &store, &v)) {
         size_t before = m->walk.cursor;
@@ -100,6 +128,7 @@ bool rco_manager_walk_slice(struct rco_manager *m)
     if (position(m, &store, &v))
         return true;
     m->walk.kind = WALK_NONE;
+    rco_manager_trim_later(m);
     if (m->walk_next != WALK_NONE) {
         enum walk_kind next = m->walk_next;
 

@@ -481,6 +481,15 @@ rco_mono rco_workqueue_next(const struct rco_workqueue *q, rco_mono now)
     return node ? node->key : 0;
 }
 
+size_t rco_workqueue_ready(const struct rco_workqueue *q)
+{
+    size_t n = 0;
+
+    for (int l = 0; l < RCO_PRIORITY_COUNT; l++)
+        n += q->levels[l].n;
+    return n;
+}
+
 void rco_workqueue_quarantine(struct rco_workqueue *q, const struct rco_key *key)
 {
     struct item *i = find_or_make(q, key);

@@ -71,6 +71,9 @@ void rco_workqueue_done(struct rco_workqueue *q, const struct rco_key *key, rco_
 /* When _get can next succeed: NOW or earlier = at once; 0 = nothing is waiting. */
 rco_mono rco_workqueue_next(const struct rco_workqueue *q, rco_mono now);
 
+/* How many keys are ready. */
+size_t rco_workqueue_ready(const struct rco_workqueue *q);
+
 /* Poison (A29, A68): the key is neither taken nor added until released. */
 void rco_workqueue_quarantine(struct rco_workqueue *q, const struct rco_key *key);
 void rco_workqueue_unquarantine(struct rco_workqueue *q, const struct rco_key *key);
