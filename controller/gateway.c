@@ -8,9 +8,9 @@
 #include "base/sha256.h"
 #include "decide/run.h"
 #include "gateway_answer.h"
-#include "gateway_chunk.h"
 #include "gateway_route.h"
 #include "mailbox.h"
+#include "pulumi/chunk.h"
 
 #include <string.h>
 
@@ -232,8 +232,14 @@ static void store_chunk(struct call *c, const struct rco_identity *who)
     rco_name_chunk(run->metadata.uid, rco_phase_name(c->route.phase),
                    rco_artifact_kind_name(c->route.kind), (size_t)chunk.index, chunk.digest, name);
     rco_plan_init(&c->plan, &c->arena);
-    rco_gateway_chunk_object(run, &c->route, name, anchor, c->body, c->body_len, &body);
-    rco_plan_create(&c->plan, rco_gateway_chunk_kind(c->route.kind), c->route.ns, name, &body,
+    rco_chunk_write(&(struct rco_chunk){.run = run,
+                                        .phase = c->route.phase,
+                                        .kind = c->route.kind,
+                                        .name = name,
+                                        .anchor_name = anchor->metadata.name,
+                                        .anchor_uid = anchor->metadata.uid},
+                    c->body, c->body_len, &body);
+    rco_plan_create(&c->plan, rco_chunk_kind(c->route.kind), c->route.ns, name, &body,
                     RCO_EXISTS_OK);
     c->execution = rco_manager_execute(c->g->o.manager, &c->plan, on_stored, c);
 }
@@ -292,7 +298,7 @@ static void on_request(void *ctx, struct rco_exchange *exchange,
         return;
     }
     if (!rco_manager_is_leading(g->o.manager)) {
-        rco_gateway_answer(exchange, 503, "this replica stands by; ask again");
+        rco_gateway_answer_standby(exchange);
         return;
     }
     c = rco_calloc(1, sizeof *c);

@@ -7,6 +7,7 @@
 #include "json/codec.h"
 
 #include <curl/curl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,18 @@
 #define FIRST_WAIT_MS 1000
 #define LAST_WAIT_MS 15000
 #define MAX_RETRY_AFTER_MS 60000
+/* Each new connection reaches some replica. Nobody may lead for a while: then slowly again. */
+#define QUICK_TRIES 20
+#define QUICK_TRIES_LATER 2
+#define QUICK_MS_MIN 50
+#define QUICK_MS_MAX 250
 
 struct rco_gateway {
     struct rco_runner *r;
     CURL *curl;
     const char *base; /* .../v1/runs/<ns>/<run>/<phase>/ */
     const char *token_path;
+    unsigned quick; /* tries left to find the replica that leads without a pause to speak of */
 };
 
 static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
@@ -57,6 +64,7 @@ struct rco_gateway *rco_gateway_new(struct rco_runner *r, struct rco_error *err)
     }
     struct rco_gateway *g = rco_calloc(1, sizeof(*g));
     g->r = r;
+    g->quick = QUICK_TRIES;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     g->curl = curl_easy_init();
     g->base = rco_arena_printf(&r->arena, "%s/v1/runs/%s/%s/%s/", url, r->job.namespace, r->job.run,
@@ -73,6 +81,8 @@ struct rco_gateway *rco_gateway_new(struct rco_runner *r, struct rco_error *err)
     curl_easy_setopt(g->curl, CURLOPT_PROTOCOLS_STR, "https");
     curl_easy_setopt(g->curl, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(g->curl, CURLOPT_NOSIGNAL, 1L);
+    /* A connection to a replica that stood by must not be found again. */
+    curl_easy_setopt(g->curl, CURLOPT_MAXCONNECTS, 1L);
     curl_easy_setopt(g->curl, CURLOPT_CONNECTTIMEOUT, 10L);
     curl_easy_setopt(g->curl, CURLOPT_TIMEOUT, (long)RCO_GATEWAY_TIMEOUT_S);
     curl_easy_setopt(g->curl, CURLOPT_USERAGENT,
@@ -115,7 +125,7 @@ static int headers(struct rco_gateway *g, const char *method, struct curl_slist 
     return 0;
 }
 
-int rco_gateway_call(struct rco_gateway *g, const char *method, const char *route, const void *body,
+static int call_once(struct rco_gateway *g, const char *method, const char *route, const void *body,
                      size_t n, struct rco_answer *ret, struct rco_error *err)
 {
     rco_autobuf url = RCO_BUF_INIT;
@@ -148,6 +158,43 @@ int rco_gateway_call(struct rco_gateway *g, const char *method, const char *rout
     ret->retry_after_ms =
         retry_after * 1000 > MAX_RETRY_AFTER_MS ? MAX_RETRY_AFTER_MS : (int64_t)retry_after * 1000;
     return 0;
+}
+
+bool rco_gateway_is_standby(const struct rco_answer *a)
+{
+    struct rco_runner_refusal refusal = {0};
+    struct rco_error err = RCO_ERROR_INIT;
+    rco_autoarena arena = RCO_ARENA_INIT;
+    return a->status == 503 && a->body.len &&
+           rco_codec_decode(&rco_runner_refusal_schema, a->body.data, a->body.len, &arena, &refusal,
+                            &err) == 0 &&
+           refusal.standby;
+}
+
+static void pause_shortly(void)
+{
+    uint32_t random;
+    rco_clock_random(&random, sizeof(random));
+    poll(NULL, 0, QUICK_MS_MIN + (int)(random % (QUICK_MS_MAX - QUICK_MS_MIN + 1)));
+}
+
+int rco_gateway_call(struct rco_gateway *g, const char *method, const char *route, const void *body,
+                     size_t n, struct rco_answer *ret, struct rco_error *err)
+{
+    if (g->quick < QUICK_TRIES_LATER)
+        g->quick = QUICK_TRIES_LATER;
+    for (;;) {
+        int rc = call_once(g, method, route, body, n, ret, err);
+        bool standby = rc == 0 && rco_gateway_is_standby(ret);
+        /* Once a connection reaches the leader it is kept, as libcurl does by itself. */
+        curl_easy_setopt(g->curl, CURLOPT_FRESH_CONNECT, standby ? 1L : 0L);
+        if (rc == 0 && !standby)
+            g->quick = QUICK_TRIES;
+        if (!standby || !g->quick)
+            return rc;
+        g->quick--;
+        pause_shortly();
+    }
 }
 
 enum rco_gateway_verdict rco_gateway_judge(int rc, const struct rco_answer *a)

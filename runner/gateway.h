@@ -25,10 +25,14 @@ struct rco_answer {
 };
 
 /* METHOD on ROUTE ("start", "artifacts/plan?index=0&..."). 0 when there was an answer of any
- * status, -1 when there was none. */
+ * status, -1 when there was none. A replica that stands by is left for another at once, over a new
+ * connection, for some seconds; its answer is returned when there is no other. */
 RCO_MUST_CHECK int rco_gateway_call(struct rco_gateway *g, const char *method, const char *route,
                                     const void *body, size_t n, struct rco_answer *ret,
                                     struct rco_error *err);
+
+/* Whether the answer is that of a replica which does not lead. */
+bool rco_gateway_is_standby(const struct rco_answer *a);
 
 /* What to do about an answer that is not 2xx. */
 enum rco_gateway_verdict {

@@ -3688,6 +3688,11 @@ static const struct rco_field runner_refusal_fields[] = {
      .type = RCO_FIELD_STRING,
      .offset = offsetof(struct rco_runner_refusal, message),
      .max = 4096},
+    {.name = "standby",
+     .name_len = 7,
+     .type = RCO_FIELD_BOOL,
+     .offset = offsetof(struct rco_runner_refusal, standby),
+     .aux_offset = offsetof(struct rco_runner_refusal, has_standby)},
 };
 
 const struct rco_schema rco_runner_refusal_schema = {

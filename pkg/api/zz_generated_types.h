@@ -1817,9 +1817,12 @@ struct rco_runner_start_answer {
 
 extern const struct rco_schema rco_runner_start_answer_schema;
 
-/* Body of any answer that is not 2xx. */
+/* Body of any answer that is not 2xx. standby: this replica does not lead; a new connection may
+ * reach the one that does. */
 struct rco_runner_refusal {
     const char *message;
+    bool standby;
+    bool has_standby;
 };
 
 extern const struct rco_schema rco_runner_refusal_schema;

@@ -25,6 +25,7 @@ struct rco_exchange {
     struct connection *connection; /* NULL when it is gone */
     void *data;
     bool telling; /* `gone` is running */
+    bool close_after;
 };
 
 struct connection {
@@ -104,6 +105,8 @@ void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *c
                               .body_len = n,
                               .retry_after_s = retry_after_s};
 
+    bool close_after = exchange->close_after;
+
     if (exchange->telling)
         return; /* the peer is gone; the exchange is freed by the caller of `gone` */
     free(exchange);
@@ -111,9 +114,13 @@ void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *c
         return;
     assert(c->state == CONNECTION_HANDLING);
     c->exchange = NULL;
-    /* "Not here, not now": behind a Service only a new connection can reach another replica. */
-    c->close_after = must_close(c) || status == 503;
+    c->close_after = must_close(c) || close_after;
     send_reply(c, &reply, body, rco_request_parser_is_head(c->parser));
+}
+
+void rco_exchange_close_after(struct rco_exchange *exchange)
+{
+    exchange->close_after = true;
 }
 
 void rco_exchange_set_data(struct rco_exchange *exchange, void *data)

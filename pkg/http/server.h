@@ -74,10 +74,12 @@ void rco_server_drain(struct rco_server *server);
 void rco_server_close(struct rco_server *server, rco_loop_fn done, void *ctx);
 
 /* Answers with STATUS and BODY (copied). CONTENT_TYPE NULL = application/json. RETRY_AFTER_S 0 =
- * none. 503 also closes the connection, so that the next try may reach another replica. EXCHANGE is
- * dead when this returns. */
+ * none. EXCHANGE is dead when this returns. */
 void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *content_type,
                         const char *body, size_t n, int retry_after_s);
+/* The connection closes after the reply that is to come: behind a Service only a new one can reach
+ * another replica. */
+void rco_exchange_close_after(struct rco_exchange *exchange);
 /* A slot for the handler's own data. */
 void rco_exchange_set_data(struct rco_exchange *exchange, void *data);
 void *rco_exchange_data(const struct rco_exchange *exchange);

@@ -61,6 +61,7 @@ class Gateway:
     def reset(self):
         self.script, self.requests, self.chunks, self.receipts = {}, [], {}, []
         self.ended_pods, self.cancel, self.tokens = [], False, set()
+        self.connections, self.times = [], []
 
     def answer(self, method, path, query, headers, body):
         route = "/".join(path.split("/")[6:])
@@ -114,6 +115,8 @@ class Servers:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 if url.path.startswith("/git/"):
                     return outer.git(self, url, body)
+                outer.gateway.connections.append(self.client_address[1])
+                outer.gateway.times.append(time.monotonic())
                 status, answer = outer.gateway.answer(
                     self.command, url.path, urllib.parse.parse_qs(url.query), self.headers, body)
                 data = json.dumps(answer).encode()

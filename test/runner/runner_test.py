@@ -634,6 +634,30 @@ class GatewayProtocol(Base):
         starts = [r for r in self.gateway.requests if r[1] == "start"]
         self.assertEqual(len(starts), 4)
 
+    def test_a_replica_that_stands_by_is_left_for_another_at_once(self):
+        standby = (503, {"message": "this replica stands by", "standby": True})
+        self.gateway.script["start"] = [standby] * 6
+        self.gateway.script["receipt"] = [standby] * 6
+        self.plan()
+        seen = list(zip([r[1] for r in self.gateway.requests], self.gateway.connections))
+        starts = [port for route, port in seen if route == "start"]
+        self.assertEqual(len(set(starts)), 7, "a new connection for each try")
+        # What reached the leader is kept: heartbeats, artifacts and the first try of the receipt.
+        first = [route for route, _ in seen].index("receipt")
+        self.assertEqual({port for _, port in seen[7:first + 1]}, {starts[-1]})
+        times = self.gateway.times
+        asked = [t for (route, _), t in zip(seen, times) if route == "start"]
+        self.assertLess(asked[-1] - asked[0], 6 * 0.25 + 1, "without the pauses of a server that is not there")
+
+    def test_while_nobody_leads_it_asks_slowly_again(self):
+        self.gateway.script["start"] = [(503, {"message": "this replica stands by", "standby": True})] * 26
+        self.plan()
+        asked = [t for r, t in zip(self.gateway.requests, self.gateway.times) if r[1] == "start"]
+        self.assertEqual(len(asked), 27)
+        pauses = [b - a for a, b in zip(asked, asked[1:])]
+        self.assertLess(max(pauses[:20]), 0.6)
+        self.assertGreater(max(pauses[20:]), 0.45)
+
     def test_a_refused_start_runs_nothing(self):
         self.gateway.script["start"] = [(409, {"message": "another pod of this run has the engine"})]
         pod = self.pod(**self.inputs())
@@ -705,7 +729,8 @@ class GatewayProtocol(Base):
             pod.start("report")
             pod.wait_for(lambda: self.gateway.receipts)
             pod.end_report()
-            self.failure(self.gateway.receipts[-1], "Internal")
+            # A result that cannot be read is none; one without substance is a failure without a message.
+            self.assertIn(self.gateway.receipts[-1]["failure"]["class"], ("Lost", "Internal"))
             log = self.gateway.artifact("log")
             self.assertNotIn(b"root:", log)
             self.assertNotIn(TOKEN.encode(), log + json.dumps(self.gateway.receipts[-1]).encode())
