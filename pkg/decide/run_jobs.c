@@ -1,9 +1,12 @@
 /* The Job of the phase: made, recorded, and how its pod gets on until the engine may start. */
 #include "api/names.h"
+#include "base/sha256.h"
 #include "decide/run_pod_failures.h"
+#include "decide/run_receipt_map.h"
 #include "decide/run_rows.h"
-#include "pulumi/job.h"
 #include "json/writer.h"
+#include "pulumi/chunk.h"
+#include "pulumi/job.h"
 
 #include <string.h>
 
@@ -265,7 +268,56 @@ void rco_run_do_pod_missing(void *p)
 POD_ROW(pod_image, rco_pod_failure_image)
 POD_ROW(pod_config, rco_pod_failure_config)
 POD_ROW(pod_unschedulable, rco_pod_failure_unschedulable)
-POD_ROW(pod_ended, rco_pod_failure_ended)
+
+bool rco_run_is_pod_ended(const void *p)
+{
+    struct rco_pod_failure f;
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_active(c) && c->pod && rco_pod_failure_ended(c, &f);
+}
+
+/* The text of container CONTAINER's own end, or NULL. */
+static const char *last_words(const struct rco_run_ctx *c, const char *container)
+{
+    const struct rco_runner_summary *s = rco_pod_summary(c->pod, container, c->a);
+    return s && !s->ok && !rco_str_empty(s->log) ? s->log : NULL;
+}
+
+/* A pod that ended without a receipt has uploaded no log; what its containers said last is stored in its
+ * place, so that every failed run has one. */
+static void store_last_words(struct rco_run_ctx *c)
+{
+    static const char *const order[] = {RCO_CONTAINER_FETCH, RCO_CONTAINER_INSTALL,
+                                        RCO_CONTAINER_ENGINE};
+    const char *text = NULL, *anchor = anchor_uid(c);
+    char digest[RCO_SHA256_HEX], name[RCO_NAME_SIZE];
+    rco_autobuf body = RCO_BUF_INIT;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(order) && !text; i++)
+        text = last_words(c, order[i]);
+    if (!text || !anchor)
+        return;
+    rco_sha256_hex(text, strlen(text), digest);
+    rco_name_chunk(c->meta->uid, rco_phase_name(c->phase), "log", 0, digest, name);
+    rco_chunk_write(&(struct rco_chunk){.run = c->run,
+                                        .phase = c->phase,
+                                        .kind = RCO_ARTIFACT_KIND_LOG,
+                                        .name = name,
+                                        .anchor_name = anchor_name(c),
+                                        .anchor_uid = anchor},
+                    text, strlen(text), &body);
+    rco_plan_create(c->plan, RCO_KIND_CONFIGMAP, c->meta->ns, name, &body, RCO_EXISTS_OK);
+    rco_run_add_log(c, rco_arena_strdup(c->a, digest), (int64_t)strlen(text));
+}
+
+void rco_run_do_pod_ended(void *p)
+{
+    struct rco_pod_failure f;
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    if (!rco_pod_failure_ended(c, &f))
+        return;
+    store_last_words(c);
+    rco_run_fail_at(c, &f.failure, f.reason);
+}
 
 bool rco_run_is_pod_slow(const void *p)
 {

@@ -266,6 +266,27 @@ void rco_receipt_add_artifacts(struct rco_run_ctx *c)
     c->next.n_artifacts = n;
 }
 
+void rco_run_add_log(struct rco_run_ctx *c, const char *digest, int64_t size)
+{
+    size_t n = c->next.n_artifacts;
+    struct rco_artifact *list = rco_arena_array(c->a, n + 1, sizeof(*list));
+    char name[RCO_NAME_SIZE];
+    if (n >= ARTIFACTS_MAX)
+        return;
+    if (n)
+        memcpy(list, c->next.artifacts, n * sizeof(*list));
+    list[n] = (struct rco_artifact){.kind = RCO_ARTIFACT_KIND_LOG,
+                                    .phase = c->phase == RCO_PHASE_APPLY ? RCO_ENGINE_PHASE_APPLY
+                                                                         : RCO_ENGINE_PHASE_PLAN,
+                                    .digest = digest,
+                                    .size = size,
+                                    .has_size = true};
+    c->next.artifacts = list;
+    c->next.n_artifacts = n + 1;
+    rco_name_chunk(c->meta->uid, rco_phase_name(c->phase), "log", 0, digest, name);
+    c->next.logs_ref = rco_arena_printf(c->a, "configmap/%s", name);
+}
+
 const char *rco_failure_reason(const struct rco_run_failure *failure)
 {
     return failure->class == RCO_FAILURE_CLASS_CONFIG &&

@@ -18,6 +18,9 @@ bool rco_receipt_is_recorded(const struct rco_run_ctx *c);
 /* The reason word that a failure of a runner gets, or NULL: its class. */
 const char *rco_failure_reason(const struct rco_run_failure *failure);
 
+/* Adds a log of the current phase to the status: DIGEST and SIZE of its text. */
+void rco_run_add_log(struct rco_run_ctx *c, const char *digest, int64_t size);
+
 /* Ends the run as Applied with c->next.apply_receipt; REASON NULL or NoChanges. Commits. */
 void rco_run_end_applied(struct rco_run_ctx *c, const char *reason);
 
