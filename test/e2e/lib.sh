@@ -85,6 +85,10 @@ await() { # KIND/NAME JSONPATH[=VALUE] [SECONDS]: until it is there, or has the 
         sleep 0.3
     done
 }
+events() { # NAME [TYPE]: reasons and messages of the Events about an object
+    k get events --field-selector "involvedObject.name=$1${2:+,type=$2}" \
+        -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}'
+}
 # Events are written behind what they are about.
 await_event() { # NAME TYPE WORDS
     until_true 20 event_says "$@"

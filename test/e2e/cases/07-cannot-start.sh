@@ -6,14 +6,15 @@ specification image nothing "$commit" '{"environmentId": "image"}' >/dev/null
 
 # A volume of 100 kB, of which one page is left.
 state=$(node info | sed -n 's/^state=//p')
-tiny=$state/volumes/tiny-$ns
+volume=tiny-$RANDOM
+tiny=$state/volumes/$volume
 mkdir -p "$tiny"
 node exec mount -t tmpfs -o size=100k,mode=0777 tiny "$tiny" 2>/dev/null
 node exec dd if=/dev/zero of="$tiny/filler" bs=4k count=24 2>/dev/null
 kubectl apply -f - >/dev/null <<YAML
 apiVersion: v1
 kind: PersistentVolume
-metadata: {name: tiny-$ns}
+metadata: {name: $volume}
 spec:
   capacity: {storage: 1Mi}
   accessModes: [ReadWriteOnce]
@@ -27,7 +28,7 @@ metadata: {name: tiny, namespace: $ns}
 spec:
   accessModes: [ReadWriteOnce]
   storageClassName: tiny
-  volumeName: tiny-$ns
+  volumeName: $volume
   resources: {requests: {storage: 1Mi}}
 YAML
 environment full '{"backend": {"claimName": "tiny"}}' >/dev/null
@@ -49,5 +50,4 @@ check 'nothing is left of runs that never started' until_true 60 no_pods
 k delete quota none >/dev/null
 run_now quota
 applies 'there is room again: run-now' "$(run_of quota 2)"
-k delete pvc tiny --wait=false >/dev/null
-kubectl delete pv "tiny-$ns" --wait=false >/dev/null
+kubectl delete pv "$volume" --wait=false >/dev/null

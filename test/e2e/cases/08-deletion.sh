@@ -27,7 +27,7 @@ k delete job "$job" --cascade=foreground --wait=false >/dev/null
 state=$(ended "$run")
 equal 'Job deleted in the foreground: the run ends Failed' Failed "$state"
 matches 'Job deleted in the foreground: class' '^(Cancelled|Lost)$' "$(get "prun/$run" .status.failure.class)"
-contains 'Job deleted in the foreground: it says what may have happened' 'may have been' "$(get "prun/$run" .status.failure.message)$(condition "prun/$run" Ready message)"
+matches 'Job deleted in the foreground: it says what may have been applied' '(part of it was|may have been) applied' "$(condition "prun/$run" Ready message)"
 note "Job deleted: $(get "prun/$run" .status.failure.message)"
 check 'Job deleted in the foreground: all of it goes' until_true 60 no_pods
 keep_gate_open

@@ -6,9 +6,8 @@ null=$(null_program nothing)
 # --- production rests in AwaitingApproval ---
 secret passphrase "passphrase=$(canary production-passphrase)"
 secret postgres "PGUSER=$(value user <<<"$postgres_info")" "PGPASSWORD=$(cat "$(value password_file <<<"$postgres_info")")"
-environment unfinished '{"class": "production"}' >/dev/null
-await renv/unfinished '.status.conditions[?(@.type=="Stalled")].status=True' 20
-equal 'production without a store of its own is refused' BackendMissing "$(condition renv/unfinished Stalled reason)"
+refused 'production without a state store of its own' 'needs backend.url' environment unfinished '{"class": "production"}'
+refused 'production without a passphrase of its own' 'needs backend.passphraseSecretRef' environment unfinished '{"class": "production"}'
 environment production "{\"class\": \"production\", \"backend\": {
     \"url\": \"postgres://postgres.rco.test:$(value port <<<"$postgres_info")/pulumi?sslmode=disable\",
     \"credentialsSecretRef\": {\"name\": \"postgres\"}, \"passphraseSecretRef\": {\"name\": \"passphrase\"}}}" >/dev/null

@@ -23,7 +23,7 @@ killed() { # WHAT CLASSES COMMAND...: the command gets the pod's name
     matches "$what: class" "^($classes)\$" "$(get "prun/$run" .status.failure.class)"
     # A receipt knows what was done; without one nobody does.
     matches "$what: it says what may have been applied" '(part of it was|may have been) applied' "$(condition "prun/$run" Ready message)"
-    matches "$what: and so does status" 'steps were done|may have been applied' "$(rc status "$name" -n "$ns")"
+    matches "$what: and so does status" 'steps were done|may have been applied|shown by the next plan' "$(rc status "$name" -n "$ns")"
     note "$what: $(get "prun/$run" .status.failure)"
     check "$what: the pod and its Job go" until_true 90 no_pods "$name"
     equal "$what: the run stands alone until somebody asks" 1 "$(runs_of "$name")"
