@@ -25,6 +25,8 @@
 #define IDENTITY_RANDOM 8 /* bytes behind the host name */
 #define GATEWAY_CONNECTIONS 1024
 #define GATEWAY_IDLE_NS (60 * RCO_NS_PER_S) /* above the heartbeat interval: runners keep their connection */
+#define GATEWAY_HELD (24u * 1024 * 1024)    /* bytes of requests that come in at once */
+#define GATEWAY_SHARE 4                     /* of both for one address: a pod, or a node that masquerades */
 #define PROBE_CONNECTIONS 64
 /* More than all connections together: libwebsockets spins when accept fails with EMFILE. */
 #define OPEN_FILES (GATEWAY_CONNECTIONS + 2 * PROBE_CONNECTIONS + 512)
@@ -251,6 +253,8 @@ static void listen_gateway(struct program *p, const char *cert, const char *key)
         .cert_pem = cert,
         .key_pem = key,
         .max_connections = GATEWAY_CONNECTIONS,
+        .max_held = GATEWAY_HELD,
+        .share = GATEWAY_SHARE,
         .idle_ns = GATEWAY_IDLE_NS,
     };
     struct rco_server_handler handler = rco_gateway_handler(p->gateway);

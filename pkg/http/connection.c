@@ -40,6 +40,8 @@ struct connection {
     struct rco_buf out; /* begins with LWS_PRE bytes of room */
     size_t sent;        /* bytes of `out` written, with that room */
     size_t dropped;     /* bytes read while lingering */
+    size_t held;        /* bytes in parser and `pending` */
+    struct rco_server_peer *peer;
     bool continuing;    /* `out` is a 100 Continue, the request still comes in */
     bool close_after;   /* linger after this reply */
     bool paused;        /* lws holds unsent bytes: it would spin on incoming ones */
@@ -50,6 +52,55 @@ static void start_state(struct connection *c, enum connection_state state, int64
 {
     c->state = state;
     rco_timer_arm(c->timer, deadline_ns);
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+/* Whether N bytes more may be kept for C, and if so counts them. */
+static bool hold(struct connection *c, size_t n)
+{
+    struct rco_listener *l = c->listener;
+
+    if (l->held + n > l->max_held || c->peer->held + n > l->max_held / (size_t)l->share)
+        return false;
+    l->held += n;
+    c->peer->held += n;
+    c->held += n;
+    return true;
+}
+
+/* Only N bytes are left of what C keeps. */
+static void hold_only(struct connection *c, size_t n)
+{
+    size_t freed = c->held > n ? c->held - n : 0;
+
+    c->listener->held -= freed;
+    c->peer->held -= freed;
+    c->held -= freed;
+}
+
+static struct rco_server_peer *join_peer(struct rco_listener *listener, struct lws *wsi)
+{
+    struct rco_server_peer *peer;
+    char address[sizeof peer->address] = "?";
+
+    lws_get_peer_simple_fd(lws_get_socket_fd(wsi), address, sizeof address);
+    peer = rco_map_get(&listener->peers, address);
+    if (!peer) {
+        peer = rco_calloc(1, sizeof *peer);
+        memcpy(peer->address, address, sizeof address);
+        rco_map_set(&listener->peers, address, peer);
+    }
+    peer->n_connections++;
+    return peer;
+}
+
+static void leave_peer(struct rco_listener *listener, struct rco_server_peer *peer)
+{
+    if (--peer->n_connections > 0)
+        return;
+    rco_map_remove(&listener->peers, peer->address);
+    free(peer);
 }
 
 static bool must_close(const struct connection *c)
@@ -163,6 +214,11 @@ static void dispatch(struct connection *c)
     start_state(c, CONNECTION_HANDLING, c->listener->reply_ns);
     rco_request_parser_get(c->parser, &request);
     handler->request(handler->ctx, c->exchange, &request);
+    /* Whoever needs the body later has copied it. */
+    if (c->state == CONNECTION_HANDLING) {
+        rco_request_parser_drop_body(c->parser);
+        hold_only(c, c->pending.len);
+    }
 }
 
 static void send_continue(struct connection *c)
@@ -177,6 +233,8 @@ static int keep_pending(struct connection *c, const char *bytes, size_t n)
 {
     struct rco_error ignored = RCO_ERROR_INIT;
 
+    if (c->state != CONNECTION_READING && !hold(c, n))
+        return -1;
     return n == 0 ? 0
                   : rco_buf_add_capped(&c->pending, bytes, n, RCO_SERVER_PIPELINE_MAX, &ignored);
 }
@@ -190,6 +248,10 @@ static int take(struct connection *c, const char *bytes, size_t n)
 
     if (c->state == CONNECTION_IDLE)
         start_state(c, CONNECTION_READING, c->listener->idle_ns);
+    if (!hold(c, n)) {
+        refuse(c, 503, "too much is being received at once, try again");
+        return 0;
+    }
     switch (rco_request_parser_feed(c->parser, bytes, n, &used)) {
     case RCO_PARSE_MORE:
         if (rco_request_parser_take_expectation(c->parser))
@@ -263,17 +325,18 @@ static int out_complete(struct connection *c)
         c->continuing = false;
         return 0;
     }
+    rco_request_parser_next(c->parser);
+    hold_only(c, c->pending.len);
     if (c->close_after) {
-        rco_request_parser_next(c->parser);
         linger(c);
         return 0;
     }
-    rco_request_parser_next(c->parser);
     start_state(c, CONNECTION_IDLE, c->listener->idle_ns);
     if (c->pending.len == 0)
         return 0;
     pending = c->pending;
     c->pending = RCO_BUF_INIT;
+    hold_only(c, 0); /* counted again as it is taken */
     rc = take(c, pending.data, pending.len);
     rco_buf_release(&pending);
     return rc;
@@ -340,8 +403,15 @@ static void on_deadline(void *ctx)
 
 struct connection *rco_connection_new(struct rco_listener *listener, struct lws *wsi)
 {
-    struct connection *c = rco_calloc(1, sizeof *c);
+    struct rco_server_peer *peer = join_peer(listener, wsi);
+    struct connection *c;
 
+    if (peer->n_connections > (listener->max_connections + listener->share - 1) / listener->share) {
+        leave_peer(listener, peer);
+        return NULL;
+    }
+    c = rco_calloc(1, sizeof *c);
+    c->peer = peer;
     c->listener = listener;
     c->wsi = wsi;
     c->timer = rco_timer_new(listener->server->loop, on_deadline, c);
@@ -367,6 +437,8 @@ void rco_connection_closed(struct connection *c)
     if (c->next)
         c->next->prev = c->prev;
     listener->n_connections--;
+    hold_only(c, 0);
+    leave_peer(listener, c->peer);
     rco_timer_free(c->timer);
     rco_request_parser_free(c->parser);
     rco_buf_release(&c->pending);

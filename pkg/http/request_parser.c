@@ -374,6 +374,11 @@ void rco_request_parser_next(struct rco_request_parser *p)
     init(p, handler);
 }
 
+void rco_request_parser_drop_body(struct rco_request_parser *p)
+{
+    rco_buf_release(&p->body);
+}
+
 bool rco_request_parser_keep_alive(const struct rco_request_parser *p)
 {
     return p->keep_alive;

@@ -22,6 +22,8 @@ struct rco_request_parser *rco_request_parser_new(const struct rco_server_handle
 void rco_request_parser_free(struct rco_request_parser *p);
 /* Ready for the next request: frees what the last one held. */
 void rco_request_parser_next(struct rco_request_parser *p);
+/* Frees the body of the complete request. */
+void rco_request_parser_drop_body(struct rco_request_parser *p);
 /* Takes up to N bytes; *RET_USED says how many. */
 enum rco_parse_result rco_request_parser_feed(struct rco_request_parser *p, const char *bytes,
                                               size_t n, size_t *ret_used);

@@ -22,6 +22,7 @@
 #define CLOSING_TURNS 4            /* see on_closing_turn */
 
 #define MAX_CONNECTIONS 512
+#define MAX_HELD ((size_t)64 * 1024 * 1024)
 #define IDLE_NS (15 * RCO_NS_PER_S)
 #define REPLY_NS (60 * RCO_NS_PER_S)
 
@@ -39,11 +40,13 @@ static struct rco_listener *listener_of(struct lws *wsi)
 static int on_accepted(struct lws *wsi)
 {
     struct rco_listener *listener = listener_of(wsi);
+    struct connection *c;
 
     if (listener->server->closing)
         return -1;
-    lws_set_opaque_user_data(wsi, rco_connection_new(listener, wsi));
-    return 0;
+    c = rco_connection_new(listener, wsi);
+    lws_set_opaque_user_data(wsi, c);
+    return c ? 0 : -1;
 }
 
 static void on_closed(struct lws *wsi)
@@ -63,6 +66,7 @@ static int on_tls_context(SSL_CTX *ctx, struct lws_vhost *vhost)
     listener->tls = ctx;
     SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
+    SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* idle connections are many and small */
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(ctx, 0);
     return rco_tls_ctx_use(ctx, listener->cert_pem, listener->key_pem, listener->tls_error);
@@ -227,6 +231,7 @@ static struct lws_vhost *make_vhost(struct rco_listener *listener, const char *a
 
 static void listener_free(struct rco_listener *listener)
 {
+    rco_map_release(&listener->peers); /* empty: every connection is closed */
     free(listener->address);
     free(listener->name);
     free(listener);
@@ -241,6 +246,8 @@ static struct rco_listener *listener_new(struct rco_server *server, const char *
     listener->server = server;
     listener->handler = *handler;
     listener->max_connections = o->max_connections > 0 ? o->max_connections : MAX_CONNECTIONS;
+    listener->max_held = o->max_held > 0 ? o->max_held : MAX_HELD;
+    listener->share = o->share > 0 ? o->share : 1;
     listener->idle_ns = o->idle_ns > 0 ? o->idle_ns : IDLE_NS;
     listener->reply_ns = o->reply_ns > 0 ? o->reply_ns : REPLY_NS;
     listener->address = is_any(address) ? NULL : rco_strdup(address);

@@ -47,6 +47,11 @@ struct rco_listener_options {
     const char *cert_pem; /* both NULL: plain HTTP */
     const char *key_pem;
     int max_connections; /* further ones wait unaccepted or are closed; 0 = 512 */
+    /* Bytes of requests that are not answered yet (bodies until the handler has seen them), of all
+     * connections together: who would exceed it gets a 503. 0 = 64 MiB */
+    size_t max_held;
+    /* One address gets at most the SHAREth part of both. 0 = all of it */
+    int share;
     /* Closed when no first byte of a request comes within this; 408 when a begun request is not
      * complete within this; closed when a peer does not take its reply for so long. 0 = 15 s */
     int64_t idle_ns;

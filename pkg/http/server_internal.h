@@ -3,6 +3,7 @@
 #define RCO_HTTP_SERVER_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "http/request_parser.h"
 #include "http/server.h"
 
@@ -14,6 +15,13 @@
 #define RCO_SERVER_LINGER_NS (5 * RCO_NS_PER_S) /* and for how long */
 
 struct connection;
+
+/* What one address has of a listener. */
+struct rco_server_peer {
+    char address[48]; /* text form; key in the listener's map */
+    int n_connections;
+    size_t held;
+};
 
 struct rco_server {
     struct rco_loop *loop;
@@ -34,6 +42,9 @@ struct rco_listener {
     struct rco_server_handler handler;
     struct connection *connections;
     int n_connections, max_connections;
+    size_t held, max_held; /* bytes of requests */
+    int share;
+    struct rco_map peers; /* address -> struct rco_server_peer */
     int64_t idle_ns, reply_ns;
     char *address; /* lws borrows it; NULL = any */
     char *name;
@@ -41,7 +52,8 @@ struct rco_listener {
     struct rco_error *tls_error;    /* the same */
 };
 
-/* A connection on WSI that was just accepted; lws' opaque user data of WSI. */
+/* A connection on WSI that was just accepted; lws' opaque user data of WSI. NULL: its address has
+ * its share already. */
 struct connection *rco_connection_new(struct rco_listener *listener, struct lws *wsi);
 /* Bytes came. -1 = close it. */
 int rco_connection_read(struct connection *c, const char *bytes, size_t n);

@@ -798,6 +798,124 @@ static void connections_beyond_the_limit_are_closed(void **state)
     rco_buf_release(&s.got);
 }
 
+static int dial_from(const char *address, int port)
+{
+    struct sockaddr_in from = {.sin_family = AF_INET};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    inet_pton(AF_INET, address, &from.sin_addr);
+    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+    if (bind(fd, (struct sockaddr *)&from, sizeof from) != 0 ||
+        connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
+        print_message("cannot connect from %s\n", address);
+    return fd;
+}
+
+static bool asks(int fd, struct script *s)
+{
+    return says(fd, "GET /x HTTP/1.1\r\nHost: h\r\n\r\n") && hear_answer(fd, &s->got, false);
+}
+
+static void from_two_addresses(struct script *s)
+{
+    int fds[] = {dial_from("127.0.0.2", s->port), dial_from("127.0.0.2", s->port),
+                 dial_from("127.0.0.2", s->port), dial_from("127.0.0.3", s->port)};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(fds); i++)
+        s->mark |= asks(fds[i], s) ? 1 << i : 0;
+    close(fds[0]);
+    nap(30);
+    close(fds[2]);
+    fds[2] = dial_from("127.0.0.2", s->port);
+    s->mark |= asks(fds[2], s) ? 1 << 4 : 0;
+    for (size_t i = 1; i < RCO_ARRAY_LEN(fds); i++)
+        close(fds[i]);
+}
+
+static void one_address_does_not_get_all_connections(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = {0};
+
+    f->options.max_connections = 8;
+    f->options.share = 4;
+    listen_again(f);
+    play(f, &s, from_two_addresses);
+    assert_int_equal(s.mark, 1 | 2 | 8 | 16);
+    rco_buf_release(&s.got);
+}
+
+#define BIG_HEAD "POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 90000\r\n\r\n"
+
+static bool says_zeros(int fd, size_t n)
+{
+    char *zeros = rco_calloc(1, n);
+    bool ok = say(fd, zeros, n);
+
+    free(zeros);
+    return ok;
+}
+
+static void two_bodies(struct script *s)
+{
+    int a = dial(s->port), b = dial_from("127.0.0.2", s->port);
+
+    s->mark = says(a, BIG_HEAD) && says_zeros(a, 80000);
+    nap(50);
+    says(b, BIG_HEAD);
+    says_zeros(b, 80000);
+    s->mark += hear_all(b, &s->got) ? 10 : 0;
+    s->mark += says_zeros(a, 10000) && hear_answer(a, &s->got, false) ? 100 : 0;
+    close(b);
+    b = dial(s->port);
+    s->mark += says(b, BIG_HEAD) && says_zeros(b, 90000) && hear_answer(b, &s->got, false) ? 1000 : 0;
+    close(a);
+    close(b);
+}
+
+static void bodies_that_are_too_much_together_are_put_off(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = {0};
+
+    f->options.max_held = 100000;
+    listen_again(f);
+    play(f, &s, two_bodies);
+    assert_int_equal(s.mark, 1111);
+    assert_int_equal(count_of(s.got.data, "HTTP/1.1 503 "), 1);
+    assert_int_equal(count_of(s.got.data, "\r\nRetry-After: 1\r\n"), 1);
+    assert_int_equal(count_of(s.got.data, "HTTP/1.1 200 "), 2);
+    rco_buf_release(&s.got);
+}
+
+static void one_body_after_another(struct script *s)
+{
+    int a = dial(s->port), b = dial(s->port);
+
+    s->mark = says(a, BIG_HEAD) && says_zeros(a, 90000);
+    nap(50);
+    s->mark += says(b, BIG_HEAD) && says_zeros(b, 90000);
+    nap(50);
+    close(a);
+    close(b);
+}
+
+static void a_body_is_not_kept_while_its_answer_is_awaited(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = {0};
+
+    f->options.max_held = 100000;
+    f->manner = REPLY_NEVER;
+    listen_again(f);
+    play(f, &s, one_body_after_another);
+    bench_run_for(&f->bench, 50 * MS);
+    assert_int_equal(s.mark, 2);
+    assert_int_equal(f->n_seen, 2);
+    assert_int_equal(f->n_gone, 2);
+}
+
 static void trap_1_6_a_failed_bind_names_address_and_port(void **state)
 {
     struct fixture *f = *state;
@@ -1015,6 +1133,9 @@ int main(void)
         T(trap_2_7_a_reply_that_never_comes_is_503_and_the_handler_is_told),
         T(a_peer_that_does_not_read_its_reply_is_given_up),
         T(connections_beyond_the_limit_are_closed),
+        T(one_address_does_not_get_all_connections),
+        T(bodies_that_are_too_much_together_are_put_off),
+        T(a_body_is_not_kept_while_its_answer_is_awaited),
         T(trap_1_6_a_failed_bind_names_address_and_port),
         T(any_address_serves_ipv4),
         T(trap_2_11_draining_lets_requests_finish_and_refuses_new_connections),
