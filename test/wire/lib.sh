@@ -1,7 +1,7 @@
 # What the wire tests share: scenarios and their counting, and talking to the API server by curl.
 # Source it. The harness lies in lib/: cluster.sh (API server, controllers of Kubernetes, the chart),
 # operator.sh (the controller binary), runner.sh (kubelet and runner).
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=../lib/results.sh
@@ -61,13 +61,15 @@ scenario() {
 }
 scenario_number=0
 
-# Operators that the scenario started itself, except for the shared one, end with it.
+# Background work and operators that the scenario started itself, except for the shared one, end with it.
 scenario_end() {
     local name
+    for name in "${helpers[@]}"; do kill "$name" 2>/dev/null && wait "$name" 2>/dev/null; done
     for name in "${own_operators[@]}"; do operator_alive "$name" && operator_kill "$name"; done
     return 0
 }
 own_operators=()
+helpers=()
 
 # --- API ----------------------------------------------------------------------------------------
 

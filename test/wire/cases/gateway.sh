@@ -1,5 +1,5 @@
 # The runner gateway: who may speak, what it takes, and that nothing acknowledged is ever lost.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 # A run whose pod of PHASE runs and has not asked for anything.
 run_with_pod() { # PHASE [JQ-OF-SPECIFICATION]
@@ -24,8 +24,8 @@ plant_pod() { # NAMESPACE NAME JQ
     other_uid=$(query .metadata.uid)
 }
 
-controllers_pause() { kill -STOP "$controllers_pid"; }
-controllers_resume() { kill -CONT "$controllers_pid"; }
+controllers_pause() { kill -STOP "$(controllers_pid)"; }
+controllers_resume() { kill -CONT "$(controllers_pid)"; }
 
 authentication() {
     run_with_pod plan

@@ -1,5 +1,5 @@
 # One specification from apply to Applied, and what it costs.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 main_path() {
     local before writes list

@@ -1,5 +1,5 @@
 # Nodes that go away in the middle of a run: a taint that a person sets is a fence, absence is none.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 # A run whose apply has its engine on Node $node.
 applying_on() { # NODE

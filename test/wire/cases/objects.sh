@@ -1,5 +1,5 @@
 # Objects that are not what they should be: planted, lost, restored, deleted in every way.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 # A run whose pod of PHASE has an engine.
 engine_of() { # PHASE

@@ -1,5 +1,5 @@
 # Whose a stack is and where its state is, over changes of backends and restores.
-# shellcheck shell=bash disable=SC2154,SC2034
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 backend_to() { # DATABASE
     must PATCH "$(envs dev)" "{\"spec\": {\"backend\": {\"url\": \"postgres://db.example.com/$1\"}}}"

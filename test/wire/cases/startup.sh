@@ -1,6 +1,6 @@
 # What the operator says when it cannot start, and how it ends. It has to be said in one place, with what
 # is wrong and what to do, and with an exit code that a supervisor can act on.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 # try FLAG...: runs the binary to its end (at most 20 s); sets rc and output. Output of a crash is a failure.
 try() {
@@ -127,6 +127,7 @@ old_server() {
     echo '{"major": "1", "minor": "29", "gitVersion": "v1.29.9"}' >"$dir/old/version"
     nghttpd --htdocs "$dir/old" --address 127.0.0.1 "$port" "$dir/cp/pki/apiserver.key" "$dir/cp/pki/apiserver.crt" >/dev/null 2>&1 &
     local server=$!
+    helpers=($server)
     sed "s|server: \"[^\"]*\"|server: \"https://127.0.0.1:$port\"|" "$dir/operator.kubeconfig" >"$dir/old.kubeconfig"
     while port_free "$port"; do sleep 0.05; done
     # shellcheck disable=SC2046

@@ -1,11 +1,12 @@
 # A kube-apiserver with etcd, the controllers of Kubernetes that the operator relies on (Jobs, garbage
 # collection, namespaces), and the chart, without a node.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 cluster_up() {
     dir=$(mktemp -d)
     : >"$dir/results"
     mkdir -p "$dir/op"
+    copy_binary
     trap cluster_down EXIT
     # Kept in the environment: an API server that is started again has them too.
     export RCO_APISERVER_FLAGS="--audit-policy-file=$WIRE/objects/audit.yaml --audit-log-path=$dir/audit.log --audit-log-maxsize=500"
@@ -19,6 +20,7 @@ cluster_up() {
     controllers_up
     install_chart
     operator_credentials
+    reserve_ports
     must POST /api/v1/nodes '{"metadata": {"name": "wire"}}'
 }
 
@@ -34,19 +36,29 @@ controllers_up() {
         --leader-elect=false --service-account-private-key-file "$dir/cp/pki/sa.key" \
         --kube-api-qps 200 --kube-api-burst 400 \
         --controllers job-controller,garbage-collector-controller,namespace-controller,serviceaccount-controller,persistentvolumeclaim-protection-controller \
-        >"$dir/controllers.log" 2>&1 &
-    controllers_pid=$!
+        >>"$dir/controllers.log" 2>&1 &
+    echo $! >"$dir/controllers.pid"
+    disown
 }
 
 install_chart() {
     local helm
     helm=$("$ROOT/hack/cluster/build-tools.sh" --path helm)
-    "$helm" install runtime-cloud-operator "$ROOT/charts/runtime-cloud-operator" --namespace $OPERATOR_NS \
+    "$helm" install runtime-cloud-operator "$ROOT/charts/runtime-cloud-operator" --namespace "$OPERATOR_NS" \
         --create-namespace >"$dir/helm" 2>&1 || {
         cat "$dir/helm" >&2
         exit 1
     }
 }
+
+controllers_pid() { cat "$dir/controllers.pid"; }
+
+# Perhaps from another subshell than the one that started them, so there is nothing to wait for.
+controllers_down() {
+    [ -s "$dir/controllers.pid" ] || return 0
+    kill -KILL "$(controllers_pid)"
+    while kill -0 "$(controllers_pid)"; do sleep 0.05; done
+} 2>/dev/null
 
 cluster_down() {
     local name
@@ -54,10 +66,7 @@ cluster_down() {
         name=$(basename "$name")
         operator_alive "$name" && operator_kill "$name"
     done
-    if [ -n "${controllers_pid-}" ]; then
-        kill -KILL "$controllers_pid"
-        wait "$controllers_pid"
-    fi 2>/dev/null
+    controllers_down
     "$ROOT/hack/cluster/control-plane.sh" down "$dir/cp" >/dev/null 2>&1
     if [ -n "${KEEP-}" ]; then echo "kept: $dir"; else rm -rf "$dir"; fi
 }

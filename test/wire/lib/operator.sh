@@ -1,12 +1,16 @@
 # The controller binary under test: instances by name, each with its directory $dir/op/NAME.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
-BINARY=$BUILD/bin/runtime-cloud-controller
+# A copy: what is tested stays the same if the tree is built meanwhile.
+copy_binary() {
+    BINARY=$dir/runtime-cloud-controller
+    cp "$BUILD/bin/runtime-cloud-controller" "$BINARY" || exit
+}
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # A kubeconfig with the rights that the chart gives, and no more.
 operator_credentials() {
-    "$kubectl" -n $OPERATOR_NS create token runtime-cloud-operator --duration 4h >"$dir/token"
+    "$kubectl" -n "$OPERATOR_NS" create token runtime-cloud-operator --duration 4h >"$dir/token"
     cat >"$dir/operator.kubeconfig" <<YAML
 apiVersion: v1
 kind: Config
@@ -29,6 +33,13 @@ free_ports() { # NUMBER: prints a base
     done
 }
 
+# The gateway's URL is the same for all replicas, as a Service's is: that of the shared instance.
+reserve_ports() {
+    mkdir -p "$dir/op/main"
+    free_ports 3 >"$dir/op/main/ports"
+    gateway_port=$(($(cat "$dir/op/main/ports") + 2))
+}
+
 # operator_start NAME [FLAG...]: starts it and waits until it is ready. Flags win over these.
 operator_start() {
     operator_launch "$@"
@@ -42,15 +53,13 @@ operator_launch() {
     [ -s "$home/ports" ] || free_ports 3 >"$home/ports"
     port=$(cat "$home/ports")
     rm -f "$home/pid" "$home/rc"
-    # The gateway's URL is the same for all replicas, as a Service's is.
-    [ -s "$dir/gateway-port" ] || echo $((port + 2)) >"$dir/gateway-port"
     {
         # shellcheck disable=SC2016
         sh -c 'echo $$ >"$0/pid"; exec "$@"' "$home" "$BINARY" --kubeconfig "$dir/operator.kubeconfig" \
-            --namespace $OPERATOR_NS --identity "$name" \
+            --namespace "$OPERATOR_NS" --identity "$name" \
             --health-probe-bind-address "127.0.0.1:$port" --metrics-bind-address "127.0.0.1:$((port + 1))" \
             --gateway-bind-address "127.0.0.1:$((port + 2))" \
-            --gateway-url "https://127.0.0.1:$(cat "$dir/gateway-port")" --log-level debug "$@" >>"$home/log" 2>&1
+            --gateway-url "https://127.0.0.1:$gateway_port" --log-level debug "$@" >>"$home/log" 2>&1
         echo $? >"$home/rc"
     } 2>/dev/null &
 }

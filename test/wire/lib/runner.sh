@@ -1,6 +1,6 @@
 # Kubelet and runner: pods come from the real Job controller; what the kubelet and the containers would
 # say and do is said and done here, step by step, as the runner's protocol has it.
-# shellcheck shell=bash disable=SC2154,SC2034
+# shellcheck shell=bash disable=SC2154,SC2034,SC2030,SC2031,SC2119,SC2120
 
 IMAGE_ID=runtimecloud.local/runner@sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
 hex64() { printf "$1%.0s" {1..64}; }
@@ -32,7 +32,7 @@ pod_bind() { must POST "$(core "pods/$pod/binding")" "$(jq -n --arg n "$pod" '{m
 
 # pod_status PHASE STATE-OF-ENGINE STATE-OF-REPORT [JQ]: as the kubelet would write it
 pod_status() {
-    must PATCH "$(core "pods/$pod/status")" "$(jq -n --arg phase "$1" --argjson engine "$2" --argjson report "$3" --arg image $IMAGE_ID "
+    must PATCH "$(core "pods/$pod/status")" "$(jq -n --arg phase "$1" --argjson engine "$2" --argjson report "$3" --arg image "$IMAGE_ID" "
         def container(\$n; \$s): {name: \$n, image: \"runner\", imageID: \$image, containerID: \"containerd://\(\$n)\", ready: false, restartCount: 0, state: \$s};
         def done: {terminated: {exitCode: 0, reason: \"Completed\", startedAt: \"2026-01-02T03:04:05Z\", finishedAt: \"2026-01-02T03:04:06Z\"}};
         {status: {phase: \$phase, initContainerStatuses: [container(\"fetch\"; done), container(\"install\"; done), container(\"report\"; \$report)],
@@ -73,6 +73,7 @@ gateway() {
     local answer where=${path:-/v1/runs/$ns/$run/$phase}/$2
     local -a args=(--silent --max-time "${GATEWAY_TIME:-60}" --cacert "$gateway_ca" --request "$1" --write-out '\n%{http_code}'
         --dump-header "$dir/headers.$BASHPID")
+    headers=$dir/headers.$BASHPID
     [ -n "${token+x}" ] || token=$(token_for runtime-cloud-gateway)
     [ -z "$token" ] || args+=(--header "Authorization: Bearer $token")
     [ -z "${via-}" ] || args+=(--connect-to "::127.0.0.1:$via")
@@ -83,6 +84,8 @@ gateway() {
 }
 
 said() { query '.message // empty' 2>/dev/null; }
+
+header() { tr -d '\r' <"$headers" | sed -n "s/^$1: //Ip"; } # NAME: of the last answer
 
 # answers NAME CODE [SENTENCE]: of the last request to the gateway
 answers() {
