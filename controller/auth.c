@@ -11,6 +11,7 @@ struct cached {
     struct rco_identity who; /* strings in one block behind */
     char *text;
     rco_mono until;
+    rco_mono paid; /* until when the requests so far have used up their pace */
 };
 
 struct rco_auth {
@@ -18,11 +19,14 @@ struct rco_auth {
     struct rco_kube_client *client;
     struct rco_map cache; /* hex digest of the token -> struct cached */
     struct review *reviews; /* under way */
+    struct review *waiting, **waiting_tail; /* for their turn, oldest first; only `next` links them */
+    unsigned n_reviews, n_waiting;
 };
 
 struct review {
     struct rco_auth *auth;
     char digest[RCO_SHA256_HEX];
+    char *token; /* while it waits */
     rco_auth_done done;
     void *ctx;
     struct rco_kube_call *call;
@@ -61,6 +65,7 @@ struct rco_auth *rco_auth_new(struct rco_loop *loop, struct rco_kube_client *cli
 
     auth->loop = loop;
     auth->client = client;
+    auth->waiting_tail = &auth->waiting;
     return auth;
 }
 
@@ -85,7 +90,32 @@ static void free_review(struct review *r)
     *r->prev = r->next;
     if (r->next)
         r->next->prev = r->prev;
+    r->auth->n_reviews--;
     free(r);
+}
+
+/* Tokens are not left in freed memory. */
+static void free_token(struct review *r)
+{
+    if (r->token)
+        explicit_bzero(r->token, strlen(r->token));
+    free(r->token);
+    r->token = NULL;
+}
+
+/* The oldest that waits, taken out; NULL: none. */
+static struct review *take_waiting(struct rco_auth *auth)
+{
+    struct review *r = auth->waiting;
+
+    if (!r)
+        return NULL;
+    auth->waiting = r->next;
+    if (!auth->waiting)
+        auth->waiting_tail = &auth->waiting;
+    auth->n_waiting--;
+    r->next = NULL;
+    return r;
 }
 
 void rco_auth_free(struct rco_auth *auth)
@@ -95,6 +125,10 @@ void rco_auth_free(struct rco_auth *auth)
     while (auth->reviews) {
         rco_kube_cancel(auth->reviews->call);
         free_review(auth->reviews);
+    }
+    for (struct review *r; (r = take_waiting(auth));) {
+        free_token(r);
+        free(r);
     }
     forget_all(auth);
     free(auth);
@@ -169,9 +203,12 @@ static const char *identify(const struct rco_tokenreview *review, struct rco_are
     return NULL;
 }
 
+static void start_waiting(struct rco_auth *auth);
+
 static void on_review(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
 {
     struct review *r = ctx;
+    struct rco_auth *auth = r->auth;
     rco_autoarena a = RCO_ARENA_INIT;
     struct rco_error decode_err = RCO_ERROR_INIT;
     struct rco_identity who = {0};
@@ -189,29 +226,27 @@ static void on_review(void *ctx, const struct rco_kube_result *result, const str
         r->done(r->ctx, &who, 200, "");
     }
     free_review(r);
+    start_waiting(auth);
 }
 
-static void start_review(struct rco_auth *auth, const char *token, const char *digest,
-                         rco_auth_done done, void *ctx)
+static void start_review(struct review *r)
 {
-    struct review *r = rco_calloc(1, sizeof *r);
+    struct rco_auth *auth = r->auth;
     const char *audiences[] = {RCO_GATEWAY_AUDIENCE};
     struct rco_tokenreview review = {
-        .spec = {.token = token, .audiences = audiences, .n_audiences = 1},
+        .spec = {.token = r->token, .audiences = audiences, .n_audiences = 1},
         .has_spec = true,
     };
     rco_autobuf body = RCO_BUF_INIT;
 
-    r->auth = auth;
-    r->done = done;
-    r->ctx = ctx;
-    memcpy(r->digest, digest, sizeof r->digest);
     r->next = auth->reviews;
     r->prev = &auth->reviews;
     if (r->next)
         r->next->prev = &r->next;
     auth->reviews = r;
+    auth->n_reviews++;
     rco_kind_encode(RCO_KIND_TOKENREVIEW, &review, &body);
+    free_token(r);
     r->call = rco_kube_start(auth->client,
                    &(struct rco_kube_request){.verb = RCO_KUBE_RAW_POST,
                                               .path = "/apis/authentication.k8s.io/v1/tokenreviews",
@@ -219,6 +254,40 @@ static void start_review(struct rco_auth *auth, const char *token, const char *d
                                               .body_len = body.len,
                                               .deadline_ns = 10 * RCO_NS_PER_S},
                    on_review, r);
+    explicit_bzero(body.data, body.len);
+}
+
+static void start_waiting(struct rco_auth *auth)
+{
+    struct review *r;
+
+    while (auth->n_reviews < RCO_AUTH_REVIEWS_MAX && (r = take_waiting(auth)))
+        start_review(r);
+}
+
+/* A JSON Web Token in its compact form: nothing else is worth a question. */
+static bool looks_like_a_token(const char *s)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+    for (int part = 0; part < 3; part++) {
+        size_t n = strspn(s, alphabet);
+
+        if (n == 0 || s[n] != (part < 2 ? '.' : '\0'))
+            return false;
+        s += n + 1;
+    }
+    return true;
+}
+
+/* Whether one more request of this token keeps its pace; if so counts it. */
+static bool keeps_pace(struct cached *c, rco_mono now)
+{
+    if (c->paid > now + RCO_AUTH_BURST * RCO_AUTH_PACE_NS)
+        return false;
+    c->paid = (c->paid > now ? c->paid : now) + RCO_AUTH_PACE_NS;
+    return true;
 }
 
 void rco_auth_check(struct rco_auth *auth, const char *authorization, rco_auth_done done, void *ctx)
@@ -227,21 +296,38 @@ void rco_auth_check(struct rco_auth *auth, const char *authorization, rco_auth_d
     char digest[RCO_SHA256_HEX];
     const char *token;
     struct cached *c;
+    struct review *r;
 
     if (!rco_str_has_prefix(authorization, prefix)) {
         done(ctx, NULL, 401, "no bearer token");
         return;
     }
     token = authorization + sizeof prefix - 1;
-    if (strlen(token) > RCO_AUTH_TOKEN_MAX) {
-        done(ctx, NULL, 401, "the token is too long");
+    if (strlen(token) > RCO_AUTH_TOKEN_MAX || !looks_like_a_token(token)) {
+        done(ctx, NULL, 401, "this is no service account token");
         return;
     }
     rco_sha256_hex(token, strlen(token), digest);
     c = rco_map_get(&auth->cache, digest);
     if (c && c->until > rco_loop_now(auth->loop)) {
-        done(ctx, &c->who, 200, "");
+        if (keeps_pace(c, rco_loop_now(auth->loop)))
+            done(ctx, &c->who, 200, "");
+        else
+            done(ctx, NULL, 429, "this runner asks too often");
         return;
     }
-    start_review(auth, token, digest, done, ctx);
+    if (auth->n_waiting >= RCO_AUTH_WAITING_MAX) {
+        done(ctx, NULL, 503, "too many tokens are being reviewed; ask again");
+        return;
+    }
+    r = rco_calloc(1, sizeof *r);
+    r->auth = auth;
+    r->done = done;
+    r->ctx = ctx;
+    r->token = rco_strdup(token);
+    memcpy(r->digest, digest, sizeof r->digest);
+    *auth->waiting_tail = r;
+    auth->waiting_tail = &r->next;
+    auth->n_waiting++;
+    start_waiting(auth);
 }

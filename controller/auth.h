@@ -9,7 +9,14 @@
 #define RCO_GATEWAY_AUDIENCE "runtime-cloud-gateway"
 #define RCO_AUTH_CACHE_NS (60 * RCO_NS_PER_S)
 #define RCO_AUTH_CACHE_MAX 4096
-#define RCO_AUTH_TOKEN_MAX (16 * 1024)
+#define RCO_AUTH_TOKEN_MAX (8 * 1024)
+/* Reviews at the API server at once: whoever floods the gateway with tokens must not take the operator's
+ * own requests their turn. Beyond what may wait: 503. */
+#define RCO_AUTH_REVIEWS_MAX 8
+#define RCO_AUTH_WAITING_MAX 256
+/* Requests of one token: so many at once, then one every so often. Beyond: 429. */
+#define RCO_AUTH_BURST 200
+#define RCO_AUTH_PACE_NS (20 * RCO_NS_PER_MS)
 
 struct rco_auth;
 
@@ -18,8 +25,8 @@ struct rco_identity {
     const char *pod_name, *pod_uid;
 };
 
-/* WHO is NULL when the token was refused or could not be reviewed: STATUS is then 401 or 503 and MESSAGE
- * says why. */
+/* WHO is NULL when the token was refused, could not be reviewed or asks too often: STATUS is then 401, 503 or
+ * 429 and MESSAGE says why. */
 typedef void (*rco_auth_done)(void *ctx, const struct rco_identity *who, int status,
                               const char *message);
 

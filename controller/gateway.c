@@ -15,6 +15,11 @@
 #include <string.h>
 
 #define STORED_MAX 4096 /* artifacts remembered, see first_of_kind */
+/* Bytes of bodies that wait for a review of their token; of chunks on their way to the API server, where each
+ * exists several times over, and of those the ones of one namespace. Beyond: 503. */
+#define HELD_MAX ((size_t)16 * 1024 * 1024)
+#define STORING_MAX ((size_t)8 * 1024 * 1024)
+#define STORING_NAMESPACE_MAX ((size_t)4 * 1024 * 1024)
 
 struct rco_gateway {
     struct rco_gateway_options o;
@@ -22,6 +27,7 @@ struct rco_gateway {
     /* "run uid/phase/kind" -> digest of the artifact being stored: a runner has one of each kind. */
     struct rco_map stored;
     struct call *calls; /* all that are not over */
+    size_t held;        /* bytes of their bodies */
 };
 
 /* One request between its arrival and its answer or its way into the mailbox. */
@@ -32,6 +38,7 @@ struct call {
     char *query;
     char *body;
     size_t body_len;
+    size_t storing;         /* bytes on their way to the API server */
     struct rco_arena arena; /* plan of an artifact */
     struct rco_plan plan;
     struct rco_execution *execution; /* of that plan, or NULL */
@@ -57,6 +64,15 @@ static void forget_stored(struct rco_gateway *g)
     rco_map_release(&g->stored);
 }
 
+/* The body has been copied to where it goes on from. */
+static void drop_body(struct call *c)
+{
+    if (c->body)
+        c->g->held -= c->body_len;
+    free(c->body);
+    c->body = NULL;
+}
+
 static void free_call(struct call *c)
 {
     if (c->exchange)
@@ -65,8 +81,8 @@ static void free_call(struct call *c)
     if (c->next)
         c->next->prev = c->prev;
     rco_arena_release(&c->arena);
+    drop_body(c);
     free(c->query);
-    free(c->body);
     free(c);
 }
 
@@ -158,7 +174,6 @@ static void heartbeat(struct call *c, const struct rco_identity *who)
     answer.action = rco_run_heartbeat(run, spec, c->route.phase, now, NULL) == RCO_VERDICT_CANCEL
                         ? RCO_RUNNER_HEARTBEAT_ANSWER_ACTION_CANCEL
                         : RCO_RUNNER_HEARTBEAT_ANSWER_ACTION_CONTINUE;
-    rco_mailbox_heartbeat(c->g->o.world->mailbox, c->route.ns, c->route.run, now);
     rco_codec_encode(&rco_runner_heartbeat_answer_schema, &answer, &body);
     exchange = c->exchange;
     free_call(c);
@@ -200,6 +215,18 @@ static void on_stored(void *ctx, const struct rco_execution_report *report)
     }
 }
 
+/* Whether the chunk of C may be sent now. */
+static bool may_store(const struct call *c)
+{
+    size_t all = c->body_len, of_namespace = c->body_len;
+
+    for (const struct call *x = c->g->calls; x; x = x->next) {
+        all += x->storing;
+        of_namespace += rco_streq(x->route.ns, c->route.ns) ? x->storing : 0;
+    }
+    return all <= STORING_MAX && of_namespace <= STORING_NAMESPACE_MAX;
+}
+
 static void store_chunk(struct call *c, const struct rco_identity *who)
 {
     rco_autoarena a = RCO_ARENA_INIT;
@@ -216,6 +243,10 @@ static void store_chunk(struct call *c, const struct rco_identity *who)
     why = rco_gateway_chunk(c->query, c->route.kind, c->body_len, &chunk, &too_big);
     if (why) {
         finish(c, too_big ? 413 : 400, why);
+        return;
+    }
+    if (!may_store(c)) {
+        finish(c, 503, "too many artifacts are being stored; send it again");
         return;
     }
     if (!first_of_kind(c, run->metadata.uid, chunk.digest)) {
@@ -239,6 +270,8 @@ static void store_chunk(struct call *c, const struct rco_identity *who)
                                         .anchor_name = anchor->metadata.name,
                                         .anchor_uid = anchor->metadata.uid},
                     c->body, c->body_len, &body);
+    c->storing = c->body_len;
+    drop_body(c);
     rco_plan_create(&c->plan, rco_chunk_kind(c->route.kind), c->route.ns, name, &body,
                     RCO_EXISTS_OK);
     c->execution = rco_manager_execute(c->g->o.manager, &c->plan, on_stored, c);
@@ -301,7 +334,12 @@ static void on_request(void *ctx, struct rco_exchange *exchange,
         rco_gateway_answer_standby(exchange);
         return;
     }
+    if (g->held + request->body_len > HELD_MAX) {
+        rco_gateway_answer(exchange, 503, "too much is being received; send it again");
+        return;
+    }
     c = rco_calloc(1, sizeof *c);
+    g->held += request->body_len;
     c->g = g;
     c->exchange = exchange;
     c->route = route;

@@ -46,6 +46,23 @@ static bool parse_verb(const char *method, const char *word, struct rco_gateway_
     return false;
 }
 
+/* What the runner of a phase leaves; nothing else is taken. */
+static bool has_artifact(enum rco_phase phase, enum rco_artifact_kind kind)
+{
+    switch (kind) {
+    case RCO_ARTIFACT_KIND_LOG:
+        return true;
+    case RCO_ARTIFACT_KIND_PLAN:
+    case RCO_ARTIFACT_KIND_DIFF:
+        return phase == RCO_PHASE_PLAN;
+    case RCO_ARTIFACT_KIND_OUTPUTS:
+    case RCO_ARTIFACT_KIND_STATE:
+        return phase == RCO_PHASE_APPLY;
+    default:
+        return false;
+    }
+}
+
 bool rco_gateway_route(const char *method, const char *path, struct rco_gateway_route *ret)
 {
     static const char prefix[] = "/v1/runs/";
@@ -68,7 +85,7 @@ bool rco_gateway_route(const char *method, const char *path, struct rco_gateway_
         if (!segment(&p, kind, sizeof kind))
             return false;
         r.kind = rco_artifact_kind_parse(kind);
-        if (r.kind <= RCO_ARTIFACT_KIND_UNKNOWN)
+        if (!has_artifact(r.phase, r.kind))
             return false;
     }
     if (*p || path[strlen(path) - 1] == '/')

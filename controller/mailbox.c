@@ -16,6 +16,7 @@ struct entry {
     enum rco_letter_type type;
     enum rco_phase phase;
     struct rco_exchange *exchange;
+    size_t bytes;
     struct rco_arena arena; /* everything below */
     const char *pod_name, *pod_uid;
     const void *request; /* decoded, or NULL */
@@ -24,10 +25,17 @@ struct entry {
     struct box *box;
 };
 
+/* What one namespace has waiting. */
+struct share {
+    size_t n, bytes;
+    char *ns;
+};
+
 /* Everything of one run. */
 struct box {
     struct entry *entries; /* in the order of arrival */
-    rco_wall heartbeat;
+    size_t n;
+    struct share *share;
     char *key;
 };
 
@@ -35,9 +43,10 @@ struct rco_mailbox {
     struct rco_loop *loop;
     void (*wake)(void *ctx, const char *ns, const char *run);
     void *ctx;
-    struct rco_map boxes; /* "ns/run" */
+    struct rco_map boxes;  /* "ns/run" */
+    struct rco_map shares; /* ns */
     uint64_t next_id;
-    size_t n;
+    size_t n, bytes;
 };
 
 struct rco_mailbox *rco_mailbox_new(struct rco_loop *loop,
@@ -59,6 +68,18 @@ static struct box *find_box(struct rco_mailbox *m, const char *ns, const char *r
     return rco_map_get(&m->boxes, key);
 }
 
+static struct share *get_share(struct rco_mailbox *m, const char *ns)
+{
+    struct share *s = rco_map_get(&m->shares, ns);
+
+    if (!s) {
+        s = rco_calloc(1, sizeof *s);
+        s->ns = rco_strdup(ns);
+        rco_map_set(&m->shares, ns, s);
+    }
+    return s;
+}
+
 static struct box *get_box(struct rco_mailbox *m, const char *ns, const char *run)
 {
     struct box *b = find_box(m, ns, run);
@@ -66,6 +87,7 @@ static struct box *get_box(struct rco_mailbox *m, const char *ns, const char *ru
     if (!b) {
         b = rco_calloc(1, sizeof *b);
         b->key = rco_asprintf("%s/%s", ns, run);
+        b->share = get_share(m, ns);
         rco_map_set(&m->boxes, b->key, b);
     }
     return b;
@@ -73,11 +95,40 @@ static struct box *get_box(struct rco_mailbox *m, const char *ns, const char *ru
 
 static void drop_box_if_empty(struct rco_mailbox *m, struct box *b)
 {
-    if (b->entries || b->heartbeat)
+    struct share *s = b->share;
+
+    if (b->entries)
         return;
     rco_map_remove(&m->boxes, b->key);
     free(b->key);
     free(b);
+    if (s->n)
+        return;
+    rco_map_remove(&m->shares, s->ns);
+    free(s->ns);
+    free(s);
+}
+
+static void count(struct entry *entry)
+{
+    struct rco_mailbox *m = entry->mailbox;
+
+    m->n++;
+    m->bytes += entry->bytes;
+    entry->box->n++;
+    entry->box->share->n++;
+    entry->box->share->bytes += entry->bytes;
+}
+
+static void uncount(struct entry *entry)
+{
+    struct rco_mailbox *m = entry->mailbox;
+
+    m->n--;
+    m->bytes -= entry->bytes;
+    entry->box->n--;
+    entry->box->share->n--;
+    entry->box->share->bytes -= entry->bytes;
 }
 
 /* Takes ENTRY out of its box and frees it; its exchange is no longer our duty. */
@@ -89,7 +140,7 @@ static void drop_entry(struct entry *entry)
     while (*p != entry)
         p = &(*p)->next;
     *p = entry->next;
-    m->n--;
+    uncount(entry);
     drop_box_if_empty(m, entry->box);
     rco_timer_free(entry->timeout);
     rco_arena_release(&entry->arena);
@@ -117,7 +168,7 @@ void rco_mailbox_drain(struct rco_mailbox *m)
     while (rco_map_next(&m->boxes, &it, NULL, &value)) {
         struct box *b = value;
 
-        /* The box dies with its last entry unless it has a heartbeat. */
+        /* The box dies with its last entry. */
         for (struct entry *e = b->entries, *next; e; e = next) {
             next = e->next;
             answer_later(e, "this replica is stopping; ask again");
@@ -130,20 +181,23 @@ void rco_mailbox_drain(struct rco_mailbox *m)
 
 void rco_mailbox_free(struct rco_mailbox *m)
 {
-    size_t it = 0;
-    void *value;
-
     if (!m)
         return;
     rco_mailbox_drain(m);
-    while (rco_map_next(&m->boxes, &it, NULL, &value)) {
-        struct box *b = value;
-
-        free(b->key);
-        free(b);
-    }
     rco_map_release(&m->boxes);
+    rco_map_release(&m->shares);
     free(m);
+}
+
+/* Starts the arena of ENTRY anew, with who sent LETTER and the text WHY, which is returned. */
+static const char *keep(struct entry *entry, const struct rco_letter *letter, const char *why)
+{
+    rco_autofree char *text = rco_strdup(why);
+
+    rco_arena_release(&entry->arena);
+    entry->pod_name = rco_arena_strdup(&entry->arena, letter->pod_name);
+    entry->pod_uid = rco_arena_strdup(&entry->arena, letter->pod_uid);
+    return rco_arena_strdup(&entry->arena, text);
 }
 
 static void decode(struct entry *entry, const struct rco_letter *letter)
@@ -155,8 +209,14 @@ static void decode(struct entry *entry, const struct rco_letter *letter)
 
     if (rco_codec_decode(schema, letter->body, letter->body_len, &entry->arena, obj, &err) < 0)
         entry->error = rco_arena_strdup(&entry->arena, err.msg);
-    else
+    else if (entry->arena.used <= RCO_MAILBOX_LETTER_MAX)
         entry->request = obj;
+    else
+        entry->error = "it unfolds to more than there is room for";
+    if (entry->request)
+        return;
+    /* What came before the fault is of no use. */
+    entry->error = keep(entry, letter, entry->error);
 }
 
 /* The waiting letter that LETTER repeats, or NULL. */
@@ -169,13 +229,33 @@ static struct entry *find_repeated(struct box *b, const struct rco_letter *lette
     return NULL;
 }
 
+/* Why there is no room for LETTER, or NULL. */
+static const char *full(struct rco_mailbox *m, const struct rco_letter *letter)
+{
+    const struct share *s = rco_map_get(&m->shares, letter->ns);
+    const struct box *b = find_box(m, letter->ns, letter->run);
+
+    if (m->n >= RCO_MAILBOX_MAX || m->bytes + letter->body_len > RCO_MAILBOX_BYTES_MAX)
+        return "too many runners wait for an answer; ask again";
+    if (s && (s->n >= RCO_MAILBOX_NAMESPACE_MAX ||
+              s->bytes + letter->body_len > RCO_MAILBOX_NAMESPACE_BYTES_MAX))
+        return "too many runners of this namespace wait for an answer; ask again";
+    if (b && b->n >= RCO_MAILBOX_RUN_MAX)
+        return "too many pods ask for this run; ask again";
+    return NULL;
+}
+
 void rco_mailbox_put(struct rco_mailbox *m, const struct rco_letter *letter)
 {
-    struct box *b;
-    struct entry *entry, **tail, *repeated;
+    struct box *b = find_box(m, letter->ns, letter->run);
+    struct entry *entry, **tail, *repeated = b ? find_repeated(b, letter) : NULL;
+    const char *why;
 
-    if (m->n >= RCO_MAILBOX_MAX) {
-        rco_gateway_answer(letter->exchange, 503, "too many runners wait for an answer; ask again");
+    if (repeated)
+        answer_later(repeated, "asked again meanwhile");
+    why = full(m, letter);
+    if (why) {
+        rco_gateway_answer(letter->exchange, 503, why);
         return;
     }
     entry = rco_calloc(1, sizeof *entry);
@@ -189,15 +269,13 @@ void rco_mailbox_put(struct rco_mailbox *m, const struct rco_letter *letter)
     entry->pod_name = rco_arena_strdup(&entry->arena, letter->pod_name);
     entry->pod_uid = rco_arena_strdup(&entry->arena, letter->pod_uid);
     decode(entry, letter);
+    entry->bytes = entry->arena.used;
     entry->timeout = rco_timer_new(m->loop, on_timeout, entry);
     rco_timer_arm(entry->timeout, RCO_MAILBOX_WAIT_NS);
-    repeated = find_repeated(b, letter);
     for (tail = &b->entries; *tail; tail = &(*tail)->next)
         ;
     *tail = entry;
-    m->n++;
-    if (repeated)
-        answer_later(repeated, "asked again meanwhile");
+    count(entry);
     m->wake(m->ctx, letter->ns, letter->run);
 }
 
@@ -220,11 +298,6 @@ void rco_mailbox_gone(struct rco_mailbox *m, const struct rco_exchange *exchange
 
     if (entry)
         drop_entry(entry);
-}
-
-void rco_mailbox_heartbeat(struct rco_mailbox *m, const char *ns, const char *run, rco_wall now)
-{
-    get_box(m, ns, run)->heartbeat = now;
 }
 
 static void observe_entry(const struct entry *e, struct rco_mailbox_facts *facts,
@@ -261,7 +334,6 @@ void rco_mailbox_observe(struct rco_mailbox *m, const char *ns, const char *run,
     *ret = (struct rco_mailbox_facts){0};
     if (!b)
         return;
-    ret->last_heartbeat = b->heartbeat;
     for (const struct entry *e = b->entries; e; e = e->next)
         n++;
     starts = rco_arena_array(a, n, sizeof *starts);
@@ -285,17 +357,12 @@ void rco_mailbox_reply(struct rco_mailbox *m, uint64_t id, int http_status, cons
     rco_exchange_reply(exchange, http_status, NULL, body, n, http_status == 503 ? 1 : 0);
 }
 
-void rco_mailbox_forget(struct rco_mailbox *m, const char *ns, const char *run)
-{
-    struct box *b = find_box(m, ns, run);
-
-    if (!b)
-        return;
-    b->heartbeat = 0;
-    drop_box_if_empty(m, b);
-}
-
 size_t rco_mailbox_waiting(const struct rco_mailbox *m)
 {
     return m->n;
+}
+
+size_t rco_mailbox_bytes(const struct rco_mailbox *m)
+{
+    return m->bytes;
 }

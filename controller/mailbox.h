@@ -11,7 +11,14 @@
 #include "loop/loop.h"
 
 #define RCO_MAILBOX_WAIT_NS (25 * RCO_NS_PER_S) /* then 503, and the runner asks again */
-#define RCO_MAILBOX_MAX 2000                    /* waiting exchanges of all runs; beyond: 503 */
+/* Waiting exchanges and the bytes of what they said, of all runs together, of one namespace and of one run;
+ * beyond: 503. Whoever may speak for a namespace cannot silence another. */
+#define RCO_MAILBOX_MAX 2000
+#define RCO_MAILBOX_BYTES_MAX ((size_t)16 * 1024 * 1024)
+#define RCO_MAILBOX_NAMESPACE_MAX 500
+#define RCO_MAILBOX_NAMESPACE_BYTES_MAX ((size_t)4 * 1024 * 1024)
+#define RCO_MAILBOX_RUN_MAX 16
+#define RCO_MAILBOX_LETTER_MAX ((size_t)1024 * 1024) /* bytes of one when decoded; beyond: not readable */
 
 struct rco_mailbox;
 
@@ -39,8 +46,6 @@ void rco_mailbox_free(struct rco_mailbox *m);
 void rco_mailbox_put(struct rco_mailbox *m, const struct rco_letter *letter);
 /* The peer of EXCHANGE went away. */
 void rco_mailbox_gone(struct rco_mailbox *m, const struct rco_exchange *exchange);
-/* A heartbeat of the run's engine. */
-void rco_mailbox_heartbeat(struct rco_mailbox *m, const char *ns, const char *run, rco_wall now);
 
 /* Facts of one run, in arena A; decoded bodies are borrowed until the next turn of the loop. */
 void rco_mailbox_observe(struct rco_mailbox *m, const char *ns, const char *run,
@@ -48,10 +53,10 @@ void rco_mailbox_observe(struct rco_mailbox *m, const char *ns, const char *run,
 /* Answers exchange ID; an id that is gone is ignored. */
 void rco_mailbox_reply(struct rco_mailbox *m, uint64_t id, int http_status, const char *body,
                        size_t n);
-/* The run is gone: drops its heartbeat. */
-void rco_mailbox_forget(struct rco_mailbox *m, const char *ns, const char *run);
 /* Answers everything that waits with 503, for instance when the leadership is given up. */
 void rco_mailbox_drain(struct rco_mailbox *m);
 size_t rco_mailbox_waiting(const struct rco_mailbox *m);
+/* Bytes of what waits. */
+size_t rco_mailbox_bytes(const struct rco_mailbox *m);
 
 #endif

@@ -136,10 +136,8 @@ int rco_observe_run(void *ctx, const struct rco_observer *obs, const struct rco_
     rco_mailbox_observe(world->mailbox, key->ns, key->name, a, &s->mailbox);
     s->run = rco_observer_get(obs, RCO_KIND_RUN, key->ns, key->name, a);
     if (!s->run && !observe_leftovers(obs, key, a, s) && !s->mailbox.n_starts &&
-        !s->mailbox.n_receipts) {
-        rco_mailbox_forget(world->mailbox, key->ns, key->name);
+        !s->mailbox.n_receipts)
         return 0;
-    }
     if (s->run)
         observe_run(obs, world, a, s);
     observe_nodes(obs, a, s);

@@ -50,7 +50,6 @@ struct rco_mailbox_facts {
     size_t n_starts;
     const struct rco_mailbox_receipt *receipts;
     size_t n_receipts;
-    rco_wall last_heartbeat; /* 0 = none since this process started */
 };
 
 /* Everything the decision looks at; all borrowed from observe's arena. */
@@ -104,7 +103,7 @@ void rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan);
 
 /* Name of the stack claim of RUN into OUT of RCO_NAME_SIZE bytes (api/names.h). PROJECT is the name
  * in Pulumi.yaml: of a waiting start request, else status.engine.project; NULL: not known yet,
- * returns false. */
+ * returns false. So does a run without a snapshot. */
 bool rco_run_claim_name(const struct rco_run *run, const char *project, char *out);
 
 /* What a heartbeat is answered. Pure, so that the gateway can ask without a reconcile. */

@@ -43,7 +43,8 @@ static void claim_name(const char *ns, const struct rco_resolved *snapshot, cons
 bool rco_run_claim_name(const struct rco_run *run, const char *project, char *out)
 {
     const char *name = rco_or(project, run->status.engine.project);
-    if (rco_str_empty(name))
+    /* Of a run that is over the caches keep no snapshot, and anybody may still ask for it. */
+    if (rco_str_empty(name) || rco_str_empty(run->spec.snapshot.stack_name))
         return false;
     claim_name(run->metadata.ns, &run->spec.snapshot, name, out);
     return true;
