@@ -339,6 +339,7 @@ static const struct rco_row rows[] = {
     {"start-again", "the pod that was allowed to start asks again", "200", ROW(start_again)},
     {"start-late", "a start in a state that has no such phase", "409", ROW(start_late)},
     {"start-unseen", "a start of a pod that is not seen yet", "503", ROW(start_unseen)},
+    {"start-ending", "a start of a pod that is being deleted", "409", ROW(start_ending)},
     {"start-stranger", "a start of a pod of another Job", "409", ROW(start_stranger)},
     {"start-second-pod", "a start of another pod than the one that was allowed", "409 for ever",
      ROW(start_second_pod)},
@@ -369,6 +370,8 @@ static const struct rco_row rows[] = {
      "Stalled(EngineUnknown) with what to do, no change of state", ROW(pod_unreachable)},
     {"overtime", "far over the time limit and the grace", "plan: Failed(Timeout); Job deleted",
      ROW(overtime)},
+    {"pod-waits", "the pod waits for a node, an image or a container for a while, or no longer",
+     "says so, or takes it back", ROW(pod_waits)},
     {"running", "Planning or Applying", "wait", ROW(running)},
 
     {"engine-ended", "an engine of this run has ended",

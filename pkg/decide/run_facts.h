@@ -8,6 +8,7 @@
 #include "decide/run.h"
 #include "plan/plan.h"
 
+#define RCO_RUN_LOOK_NS (20 * RCO_NS_PER_S)  /* a pod that has not started is looked at again */
 #define RCO_RUN_RETRY_NS (60 * RCO_NS_PER_S) /* what was refused or waits is looked at again */
 
 /* A receipt to decide about: one that waits at the gateway, or the one in the termination message

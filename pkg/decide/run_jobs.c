@@ -319,6 +319,29 @@ void rco_run_do_pod_ended(void *p)
     rco_run_fail_at(c, &f.failure, f.reason);
 }
 
+/* Whether the status says something else about the wait than the pod does. */
+bool rco_run_is_pod_waits(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const char *message, *now = c->run->status.reason;
+    if (!is_active(c) || c->started || !c->pod)
+        return false;
+    const char *why = rco_pod_waits_for(c, &message);
+    return why ? !rco_streq(why, now) : rco_pod_is_wait(now);
+}
+
+void rco_run_do_pod_waits(void *p)
+{
+    struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const char *message = "its pod goes on";
+    const char *why = rco_pod_waits_for(c, &message);
+    rco_run_enter(c, c->state, why, message);
+    rco_run_commit(c);
+    if (why)
+        rco_plan_event(c->plan, RCO_KIND_RUN, c->meta, "Warning", why, message);
+    rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
+}
+
 bool rco_run_is_pod_slow(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
@@ -377,7 +400,7 @@ void rco_run_do_running(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     if (!c->started) {
-        rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
+        rco_plan_requeue(c->plan, RCO_RUN_LOOK_NS);
         return;
     }
     int64_t left = (overtime_at(c) - c->now) * 1000;

@@ -8,6 +8,11 @@
 #define CONTAINER_TIMEOUT_NS (180 * RCO_NS_PER_S)
 #define SCHEDULE_TIMEOUT_NS (900 * RCO_NS_PER_S)
 
+static const char *const image_failing[] = {"ImagePullBackOff", "ErrImagePull",
+                                            "ImageInspectError", "RegistryUnavailable", NULL};
+static const char *const container_failing[] = {"CreateContainerConfigError",
+                                                "CreateContainerError", "RunContainerError", NULL};
+
 static bool is_one_of(const char *word, const char *const *words)
 {
     for (size_t i = 0; word && words[i]; i++)
@@ -45,11 +50,9 @@ static void set(struct rco_pod_failure *ret, enum rco_failure_class class, const
 bool rco_pod_failure_image(const struct rco_run_ctx *c, struct rco_pod_failure *ret)
 {
     static const char *const hopeless[] = {"InvalidImageName", "ErrImageNeverPull", NULL};
-    static const char *const failing[] = {"ImagePullBackOff", "ErrImagePull", "ImageInspectError",
-                                          "RegistryUnavailable", NULL};
     const struct rco_container_status *x = waiting(c->pod, hopeless);
     if (!x && is_older_than(c, rco_or_int(c->o->config->image_timeout_ns, IMAGE_TIMEOUT_NS)))
-        x = waiting(c->pod, failing);
+        x = waiting(c->pod, image_failing);
     if (!x || c->started)
         return false;
     set(ret, RCO_FAILURE_CLASS_CONFIG, "ImagePull",
@@ -61,9 +64,7 @@ bool rco_pod_failure_image(const struct rco_run_ctx *c, struct rco_pod_failure *
 
 bool rco_pod_failure_config(const struct rco_run_ctx *c, struct rco_pod_failure *ret)
 {
-    static const char *const reasons[] = {"CreateContainerConfigError", "CreateContainerError",
-                                          "RunContainerError", NULL};
-    const struct rco_container_status *x = waiting(c->pod, reasons);
+    const struct rco_container_status *x = waiting(c->pod, container_failing);
     if (!x || c->started ||
         !is_older_than(c, rco_or_int(c->o->config->container_timeout_ns, CONTAINER_TIMEOUT_NS)))
         return false;
@@ -85,6 +86,48 @@ bool rco_pod_failure_unschedulable(const struct rco_run_ctx *c, struct rco_pod_f
     set(ret, claim ? RCO_FAILURE_CLASS_CONFIG : RCO_FAILURE_CLASS_CAPACITY, "Unschedulable",
         rco_message(c->a, "no node takes pod %s: %.600s", c->pod->metadata.name, text));
     return true;
+}
+
+/* ---- what it waits for ---- */
+
+#define WAIT_NS (20 * RCO_NS_PER_S) /* an image is pulled and a volume made within that, mostly */
+#define REASON_UNSCHEDULABLE "Unschedulable"
+/* One word for reasons that the kubelet alternates between, so that the status does not flap with them. */
+#define REASON_IMAGE "ImagePull"
+#define REASON_CONTAINER "ContainerNotCreated"
+
+bool rco_pod_is_wait(const char *reason)
+{
+    static const char *const ours[] = {REASON_UNSCHEDULABLE, REASON_IMAGE, REASON_CONTAINER, NULL};
+    return is_one_of(reason, ours);
+}
+
+static const char *container_waits_for(const struct rco_run_ctx *c, const char *const *reasons,
+                                       const char *word, const char **ret_message)
+{
+    const struct rco_container_status *x = waiting(c->pod, reasons);
+    if (!x)
+        return NULL;
+    *ret_message = rco_message(c->a, "container %s of pod %s cannot start yet (%s): %.600s", x->name,
+                               c->pod->metadata.name, x->state.waiting.reason,
+                               rco_or(x->state.waiting.message, "no message"));
+    return word;
+}
+
+const char *rco_pod_waits_for(const struct rco_run_ctx *c, const char **ret_message)
+{
+    if (!is_older_than(c, WAIT_NS))
+        return NULL;
+    const struct rco_condition *x =
+        rco_condition_find(c->pod->status.conditions, c->pod->status.n_conditions, "PodScheduled");
+    if (x && rco_streq(x->status, "False")) {
+        *ret_message = rco_message(c->a, "pod %s waits for a node: %.600s", c->pod->metadata.name,
+                                   rco_or(x->message, "no message"));
+        return REASON_UNSCHEDULABLE;
+    }
+    const char *why = container_waits_for(c, image_failing, REASON_IMAGE, ret_message);
+    return why ? why
+               : container_waits_for(c, container_failing, REASON_CONTAINER, ret_message);
 }
 
 /* ---- how it ended ---- */

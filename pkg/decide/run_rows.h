@@ -24,6 +24,7 @@ RCO_RUN_ROW(start_fenced);
 RCO_RUN_ROW(start_again);
 RCO_RUN_ROW(start_late);
 RCO_RUN_ROW(start_unseen);
+RCO_RUN_ROW(start_ending);
 RCO_RUN_ROW(start_stranger);
 RCO_RUN_ROW(start_second_pod);
 RCO_RUN_ROW(start_invalid);
@@ -45,6 +46,7 @@ RCO_RUN_ROW(pod_config);
 RCO_RUN_ROW(pod_unschedulable);
 RCO_RUN_ROW(pod_ended);
 RCO_RUN_ROW(pod_slow);
+RCO_RUN_ROW(pod_waits);
 RCO_RUN_ROW(overtime);
 RCO_RUN_ROW(running);
 

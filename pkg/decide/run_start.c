@@ -79,6 +79,17 @@ void rco_run_do_start_unseen(void *p)
     refuse(p, 503, "this pod has not been seen yet");
 }
 
+/* Its engine would be told to stop as soon as it begins. */
+bool rco_run_is_start_ending(const void *p)
+{
+    return waits(RCO_RUN_CTX(p)) && RCO_RUN_CTX(p)->start_pod->metadata.deletion;
+}
+
+void rco_run_do_start_ending(void *p)
+{
+    refuse(p, 409, "this pod is being deleted: no engine starts in it");
+}
+
 bool rco_run_is_start_stranger(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
@@ -190,7 +201,7 @@ void rco_run_do_start_granted(void *p)
     e->pod_uid = c->start->pod_uid;
     e->project = c->start->request->project;
     e->started_at = c->now;
-    if (rco_streq(c->run->status.reason, "StackBusy"))
+    if (c->run->status.reason)
         rco_run_enter(c, c->state, NULL, "the engine was allowed to start");
     rco_run_commit(c);
     grant(c);
