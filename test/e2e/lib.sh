@@ -191,19 +191,29 @@ resources:
                 securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 YAML
 }
-gate_closed() { [ -n "$(k get pods -l app=slow -o name)" ]; }
+gated_pods() { k get pods -l "app=${1:-slow}" -o json | jq -r '.items[] | select(.spec.schedulingGates) | .metadata.name'; }
+gate_closed() { [ -n "$(gated_pods "$@")" ]; }
 open_gate() {
     local pod
-    for pod in $(k get pods -l app=slow -o name); do
-        k patch "$pod" --type=json -p '[{"op":"remove","path":"/spec/schedulingGates"}]' >/dev/null 2>&1
+    for pod in $(gated_pods "$@"); do
+        k patch pod "$pod" --type=json -p '[{"op":"remove","path":"/spec/schedulingGates"}]' >/dev/null 2>&1
     done
     return 0
 }
 # For applies that must not stop at the gate any more.
-keep_gate_open() { # until the case ends
-    while sleep 1; do open_gate; done &
+keep_gate_open() { # until `kill $gate_keeper`
+    while sleep 1; do open_gate "$@"; done &
     gate_keeper=$!
 }
+# in_apply SPECIFICATION [NUMBER]: waits until the run is in the middle of its apply, at the gate; sets run.
+in_apply() {
+    run=$(run_of "$@")
+    k wait --for=create "prun/$run" --timeout=60s >/dev/null 2>&1
+    until_true "$PATIENCE" at_gate && return
+    not_ok "$run comes to the gate" "$(run_state "$run") $(get "prun/$run" .status.failure)"
+    return 1
+}
+at_gate() { [ "$(get "prun/$run" .status.state)" = Applying ] && gate_closed "${gate-}"; }
 
 # environment NAME [MERGE]: MERGE is JSON that is merged over the spec.
 environment() {
@@ -361,7 +371,7 @@ operator_pids() {
 }
 leader() { # the leading replica's pod
     local holder
-    holder=$(operator get lease runtime-cloud-operator -o jsonpath='{.spec.holderIdentity}')
+    holder=$(operator get lease runtime-cloud-controller -o jsonpath='{.spec.holderIdentity}')
     echo "${holder%_*}"
 }
 operator_ready() {
@@ -373,13 +383,15 @@ renew_operator() {
     operator_ready
 }
 # when_run CONDITION COMMAND...: runs the command at the moment in which a run of this namespace is seen to fulfil
-# CONDITION (of jq), without asking the API server again. Start it before the run is made; wait for it with `wait`.
+# CONDITION (of jq), without asking the API server again. Start it some seconds before the run is made.
 when_run() {
-    local condition=$1
+    local condition=$1 pipe=$dir/watch.$BASHPID watcher
     shift
-    coproc WATCH { exec kubectl -n "$ns" get prun --watch --output json; }
-    # shellcheck disable=SC2064
-    jq --unbuffered --compact-output "select($condition) | .metadata.name" <&"${WATCH[0]}" | head -n 1 >/dev/null
+    mkfifo "$pipe"
+    timeout 90 kubectl -n "$ns" get prun --watch --output json >"$pipe" 2>/dev/null &
+    watcher=$!
+    jq --unbuffered --compact-output "select($condition) | .metadata.name" <"$pipe" 2>/dev/null | head -n 1 >/dev/null
     "$@"
-    kill "$WATCH_PID"
+    kill "$watcher"
+    rm "$pipe"
 }

@@ -1,5 +1,7 @@
 # Runs that cannot start, or not write their state: an image that cannot be had, pods that are refused, a full volume.
 # shellcheck shell=bash disable=SC2154,SC2034
+# The operator gives images and pods three minutes.
+PATIENCE=300
 commit=$(null_program nothing)
 environment image '{"runner": {"image": "registry.rco.test/no/such-image:1"}}' >/dev/null
 specification image nothing "$commit" '{"environmentId": "image"}' >/dev/null

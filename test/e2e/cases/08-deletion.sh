@@ -3,25 +3,17 @@
 commit=$(slow_program slow one)
 environment dev >/dev/null
 no_pods() { [ -z "$(k get jobs,pods -l app.kubernetes.io/managed-by=runtime-cloud -o name)" ]; }
-in_apply() { # SPECIFICATION [NUMBER]: until the apply waits at the gate
-    local run
-    run=$(run_of "$@")
-    k wait --for=create "prun/$run" --timeout=60s >/dev/null
-    await "prun/$run" .status.engine.phase=apply && until_true 60 gate_closed
-}
 pod_of() { # RUN
     get "prun/$1" .status.engine.podName
 }
 replaced() { # TEXT: another commit, whose apply stops at the gate again
-    k delete deployment slow >/dev/null 2>&1
     commit=$(slow_program slow "$1")
     change depspec/slow "{\"spec\": {\"programVersion\": \"$commit\"}}" >/dev/null
 }
 
 # --- the Job, by hand, in the foreground: the pod is told to stop, the engine gets its grace ---
 specification slow slow "$commit" >/dev/null
-in_apply slow || die 'the apply does not come to the gate'
-run=$(run_of slow)
+in_apply slow || exit 1
 job=$(get "prun/$run" .status.engine.jobName)
 k delete job "$job" --cascade=foreground --wait=false >/dev/null
 state=$(ended "$run")
@@ -37,8 +29,7 @@ kill "$gate_keeper"
 
 # --- the run, in the foreground: it runs to its end ---
 replaced two
-in_apply slow
-run=$(run_of slow)
+in_apply slow || exit 1
 k delete prun "$run" --cascade=foreground --wait=false >/dev/null
 sleep 2
 equal 'run deleted in mid-apply: the engine goes on' Running "$(get "pod/$(pod_of "$run")" .status.phase)"
@@ -52,8 +43,7 @@ equal 'run deleted in mid-apply: its artifacts go' '' "$(k get configmap -l "run
 
 # --- the specification, in the foreground: the apply ends, what was deployed stays ---
 replaced three
-in_apply slow
-run=$(run_of slow)
+in_apply slow || exit 1
 k delete depspec slow --cascade=foreground --wait=false >/dev/null
 sleep 2
 equal 'specification deleted in mid-apply: the engine goes on' Running "$(get "pod/$(pod_of "$run")" .status.phase)"
@@ -81,8 +71,8 @@ check 'the specification goes' k delete depspec plan --timeout=60s
 k delete deployment slow >/dev/null
 commit=$(slow_program slow four)
 specification next slow "$commit" >/dev/null
-in_apply next
-first=$(run_of next)
+in_apply next || exit 1
+first=$run
 commit=$(slow_program slow five)
 change depspec/next "{\"spec\": {\"programVersion\": \"$commit\"}}" >/dev/null
 second=$(run_of next)

@@ -49,10 +49,8 @@ applies 'a run whose uid is known now' "$run"
 # volume is busy, when the run is there and its Job is not.
 slow=$(slow_program slow)
 specification blocker slow "$slow" >/dev/null
-blocker=$(run_of blocker)
-k wait --for=create "prun/$blocker" --timeout=60s >/dev/null
-await "prun/$blocker" .status.engine.phase=apply
-until_true 60 gate_closed
+in_apply blocker || exit 1
+blocker=$run
 run_now planted
 run=$(run_of planted 2)
 k wait --for=create "prun/$run" --timeout=60s >/dev/null
@@ -64,7 +62,6 @@ apiVersion: batch/v1
 kind: Job
 metadata:
   name: rco-${uid:0:12}-p
-  labels: {app.kubernetes.io/managed-by: runtime-cloud, runtimecloud.io/run-uid: "$(get "prun/$run" .metadata.uid)"}
 spec:
   suspend: true
   template:
@@ -91,13 +88,10 @@ fails second Config 'e2e-planted'
 contains 'two specifications on one stack: whose it is' planted "$(get "prun/$(run_of second)" .status.failure.message)"
 
 # --- a cancel while it waits ---
-k delete deployment slow >/dev/null
 slow=$(slow_program slow two)
 change depspec/blocker "{\"spec\": {\"programVersion\": \"$slow\"}}" >/dev/null
-blocker=$(run_of blocker)
-k wait --for=create "prun/$blocker" --timeout=60s >/dev/null
-await "prun/$blocker" .status.engine.phase=apply
-until_true 60 gate_closed
+in_apply blocker || exit 1
+blocker=$run
 run_now planted
 run=$(run_of planted 3)
 k wait --for=create "prun/$run" --timeout=60s >/dev/null

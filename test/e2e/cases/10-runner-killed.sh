@@ -3,20 +3,15 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 no_pods() { [ -z "$(k get jobs,pods -l "app.kubernetes.io/managed-by=runtime-cloud,runtimecloud.io/specification=$1" -o name)" ]; }
 killed() { # WHAT CLASSES COMMAND...: the command gets the pod's name
-    local name=$1 what=$1 classes=$2 run pod again
+    local name=$1 what=$1 classes=$2 run pod again gate
     shift 2
     environment "$name" >/dev/null
     commit=$(slow_program "$name" "$name")
     sed -i "s/{name: slow, namespace/{name: slow-$name, namespace/; s/app: slow/app: slow-$name/g" "$dir/$name/Pulumi.yaml"
     commit=$(commit "$name")
     specification "$name" "$name" "$commit" "{\"environmentId\": \"$name\"}" >/dev/null
-    run=$(run_of "$name")
-    k wait --for=create "prun/$run" --timeout=60s >/dev/null
-    gate() { [ -n "$(k get pods -l "app=slow-$name" -o name)" ]; }
-    await "prun/$run" .status.engine.phase=apply && until_true 60 gate || {
-        not_ok "$what: the apply comes to the gate" "$(run_state "$run") $(get "prun/$run" .status.failure)"
-        return
-    }
+    gate=slow-$name
+    in_apply "$name" || return
     pod=$(get "prun/$run" .status.engine.podName)
     "$@" "$pod" >/dev/null 2>&1
     equal "$what: the run ends Failed" Failed "$(ended "$run")"
@@ -27,16 +22,11 @@ killed() { # WHAT CLASSES COMMAND...: the command gets the pod's name
     note "$what: $(get "prun/$run" .status.failure)"
     check "$what: the pod and its Job go" until_true 90 no_pods "$name"
     equal "$what: the run stands alone until somebody asks" 1 "$(runs_of "$name")"
-    ( while sleep 1; do
-        for gated in $(k get pods -l "app=slow-$name" -o name); do
-            k patch "$gated" --type=json -p '[{"op":"remove","path":"/spec/schedulingGates"}]' >/dev/null 2>&1
-        done
-    done ) &
-    keeper=$!
+    keep_gate_open "$gate"
     run_now "$name"
     again=$(run_of "$name" 2)
     applies "$what: the next run plans and applies" "$again"
-    kill "$keeper"
+    kill "$gate_keeper"
     equal "$what: the next run made a plan first" 'a p' "$(jobs_made "$again" | sort | xargs)"
     equal "$what: what was deployed is there once" 1 "$(k get deployment "slow-$name" -o jsonpath='{.status.readyReplicas}')"
 }

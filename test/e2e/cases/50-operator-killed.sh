@@ -16,9 +16,9 @@ killed_at() { # WHAT CONDITION
     local name=killed-$1 began killer run
     commit=$(numbered_program "$name")
     # shellcheck disable=SC2046
-    when_run ".metadata.name | startswith(\"$name-\")) and ($2" kill -KILL $(operator_pids) &
+    when_run "(.metadata.name | startswith(\"$name-\")) and ($2)" kill -KILL $(operator_pids) &
     killer=$!
-    sleep 0.5
+    sleep 3 # until it watches
     specification "$name" "$name" "$commit" >/dev/null
     wait $killer
     began=$SECONDS
@@ -44,9 +44,7 @@ killed_at applied '.status.state == "Applied"'
 # In the middle of an apply that goes on while nobody leads, and ends before somebody does.
 commit=$(slow_program slow)
 specification slow slow "$commit" >/dev/null
-run=$(run_of slow)
-k wait --for=create "prun/$run" --timeout=60s >/dev/null
-await "prun/$run" .status.engine.phase=apply && until_true 60 gate_closed
+in_apply slow || exit 1
 # shellcheck disable=SC2046
 kill -KILL $(operator_pids)
 open_gate
@@ -55,5 +53,7 @@ applies 'in mid-apply: the run ends Applied' "$run"
 exactly_once 'in mid-apply' "$run" e2e-slow dev
 no_pods() { [ -z "$(k get jobs,pods -l app.kubernetes.io/managed-by=runtime-cloud -o name)" ]; }
 check 'no Job and no pod is left' until_true 60 no_pods
-claims() { operator get leases -o json | jq '[.items[] | select(.metadata.name | startswith("stack-") or startswith("rco-")) | select(.metadata.annotations["runtimecloud.io/engine"] // "" != "")] | length'; }
+claims() {
+    operator get leases -o json | jq --arg ns "$ns/" '[.items[] | select((.metadata.annotations // {})["runtimecloud.io/engine-run"] // "" | startswith($ns))] | length'
+}
 equal 'no claim names an engine' 0 "$(claims)"

@@ -3,17 +3,14 @@
 environment dev >/dev/null
 operator_ready
 equal 'two replicas are ready' 2 "$(operator get deployment runtime-cloud-operator -o jsonpath='{.status.readyReplicas}')"
-in_apply() { # TEXT: a new version, in the middle of its apply
-    k delete deployment slow >/dev/null 2>&1
+slow_version() { # TEXT: another version, in the middle of its apply
     commit=$(slow_program slow "$1")
     specification slow slow "$commit" >/dev/null
-    run=$(run_of slow)
-    k wait --for=create "prun/$run" --timeout=60s >/dev/null
-    await "prun/$run" .status.engine.phase=apply && until_true 60 gate_closed
+    in_apply slow || exit 1
 }
 leads_another() { [ -n "$(leader)" ] && [ "$(leader)" != "$old" ]; }
 
-in_apply one || die 'the apply does not come to the gate'
+slow_version one
 old=$(leader)
 # shellcheck disable=SC2046
 kill -KILL $(container_pids "$(operator get pod "$old" -o jsonpath='{.status.containerStatuses[0].containerID}')")
@@ -26,7 +23,7 @@ open_gate
 applies 'leader killed: the run ends Applied' "$run"
 equal 'leader killed: one plan Job and one apply Job' 'a p' "$(jobs_made "$run" | sort | xargs)"
 
-in_apply two
+slow_version two
 old=$(leader)
 operator rollout restart deployment/runtime-cloud-operator >/dev/null
 check 'rollout in mid-apply: it ends' operator rollout status deployment/runtime-cloud-operator --timeout=2m

@@ -13,10 +13,7 @@ kubectl -n "$ns" patch role deployer --type=json -p '[{"op": "add", "path": "/ru
 specification slow slow "$commit" '{"exportOutputs": ["password"], "secretRefs": [
     {"key": "password", "secretKeyRef": {"name": "dev-password", "key": "password"}},
     {"env": "PASSWORD", "secretKeyRef": {"name": "dev-password", "key": "password"}}]}' >/dev/null
-run=$(run_of slow)
-k wait --for=create "prun/$run" --timeout=60s >/dev/null
-await "prun/$run" .status.engine.phase=apply && until_true 60 gate_closed ||
-    not_ok 'the apply comes to the gate' "$(get "prun/$run" .status.failure)"
+in_apply slow || exit 1
 
 seen=$dir/seen
 mkdir -p "$seen"
