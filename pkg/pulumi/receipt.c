@@ -197,9 +197,15 @@ static void note_error(struct rco_receipt_builder *b, const char *message, const
     struct rco_receipt_result *r = &b->r;
     if (rco_str_empty(message))
         return;
+    /* A planned step that never came is the plan's refusal only when nothing went wrong before it:
+     * after a resource failed, those that depend on it are left out, and this says no more. */
+    bool left_out = strstr(message, "expected resource operations for") &&
+                    (r->resource_failed || (r->error && !is_generic(r->error)));
     bool violation = strstr(message, "violates plan") ||
                      strstr(message, "is not allowed by the plan") ||
-                     strstr(message, "expected resource operations for");
+                     (strstr(message, "expected resource operations for") && !left_out);
+    if (left_out && r->error && !is_generic(r->error))
+        return;
     bool better = !r->error || (violation && !r->plan_violation) ||
                   (is_generic(r->error) && !r->plan_violation);
     r->plan_violation = r->plan_violation || violation;

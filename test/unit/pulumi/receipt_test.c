@@ -142,6 +142,42 @@ static void the_error_that_says_most_is_taken(void **state)
     rco_receipt_builder_free(b);
 }
 
+#define LEFT_OUT "expected resource operations for urn:w but none were seen"
+
+static void what_a_failed_resource_left_out_is_not_the_plans_refusal(void **state)
+{
+    struct rco_receipt_builder *b = rco_receipt_builder_new(RCO_ENGINE_PHASE_APPLY);
+    struct rco_receipt_result s;
+    feed_summary(b, true, "succeeded");
+    feed_step(b, "resourcePreEvent", "create", "k:Map", "urn:m");
+    feed_error(b, "error", "resource urn:m was not successfully created: it is forbidden");
+    feed_step(b, "resOpFailedEvent", "create", "k:Map", "urn:m");
+    feed_error(b, "error", LEFT_OUT);
+    rco_receipt_builder_result(b, &s);
+    assert_false(s.plan_violation);
+    assert_true(s.resource_failed);
+    assert_string_equal(s.error, "resource urn:m was not successfully created: it is forbidden");
+    rco_receipt_builder_free(b);
+
+    /* A program that fails for a reason of its own leaves steps out too. */
+    b = rco_receipt_builder_new(RCO_ENGINE_PHASE_APPLY);
+    feed_error(b, "error", "fn::invoke of urn:f: no such image");
+    feed_error(b, "error", LEFT_OUT);
+    rco_receipt_builder_result(b, &s);
+    assert_false(s.plan_violation);
+    assert_string_equal(s.error, "fn::invoke of urn:f: no such image");
+    rco_receipt_builder_free(b);
+
+    /* Nothing else went wrong: the program did not do what was planned. */
+    b = rco_receipt_builder_new(RCO_ENGINE_PHASE_APPLY);
+    feed_error(b, "error", "update failed");
+    feed_error(b, "error", LEFT_OUT);
+    rco_receipt_builder_result(b, &s);
+    assert_true(s.plan_violation);
+    assert_string_equal(s.error, LEFT_OUT);
+    rco_receipt_builder_free(b);
+}
+
 static void a_stream_that_cannot_be_read_is_marked(void **state)
 {
     struct rco_receipt_result s;
@@ -309,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_plan_is_counted_by_type_and_a_replacement_once),
         cmocka_unit_test(an_apply_counts_what_was_done_and_not_what_was_previewed),
         cmocka_unit_test(the_error_that_says_most_is_taken),
+        cmocka_unit_test(what_a_failed_resource_left_out_is_not_the_plans_refusal),
         cmocka_unit_test(a_stream_that_cannot_be_read_is_marked),
         cmocka_unit_test(changed_outputs_are_seen),
         cmocka_unit_test(long_lists_are_cut_and_say_so),
