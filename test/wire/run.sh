@@ -12,7 +12,7 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-halves=('outages gateway kills startup' 'objects changes replicas main stacks nodes')
+halves=('outages gateway flood kills startup' 'objects changes replicas main stacks nodes')
 
 # work COUNTS TOPIC...: runs the topics and writes how many checks passed and failed to COUNTS.
 work() {

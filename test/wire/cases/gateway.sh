@@ -34,7 +34,7 @@ authentication() {
     token='' gateway POST start "$(start_body)"
     answers 'no token' 401 'no bearer token'
     token=nonsense gateway POST start "$(start_body)"
-    answers 'a token that is none' 401 'not valid'
+    answers 'a token that is none' 401 'no service account token'
     token=${good%?????}AAAAA gateway POST start "$(start_body)"
     answers 'a forged signature' 401 'not valid'
     token=$(token_for https://kubernetes.default.svc.cluster.local)
@@ -75,9 +75,9 @@ authentication() {
     gateway POST start "$(start_body 'del(.project)')"
     answers 'no project' 409 'Pulumi.yaml has no name'
     gateway POST heartbeat "{\"runUid\": \"$run_uid\"}"
-    answers 'a heartbeat before the start' 409 'not the engine'
+    answers 'a heartbeat before the start' 503 'no start of this phase'
     gateway PUT "artifacts/log?index=0&digest=$(hex64 a)&size=1" x
-    answers 'an artifact before the start' 409 'not the engine'
+    answers 'an artifact before the start' 503 'no start of this phase'
     gateway POST receipt "$(receipt_body)"
     answers 'a receipt before the start' 409 'takes no such receipt'
     path=/v1/runs/$ns/$run/apply gateway POST start "$(start_body)"
@@ -112,7 +112,8 @@ second_pod() {
     run_with_pod plan
     controllers_pause
     plant_pod "$ns" twin .
-    local twin=$(token_for runtime-cloud-gateway twin "$other_uid" "$account")
+    local twin
+    twin=$(token_for runtime-cloud-gateway twin "$other_uid" "$account")
     runner_start
     gateway POST start "$(start_body)"
     answers 'the same pod may ask again' 200

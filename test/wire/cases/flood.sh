@@ -1,0 +1,33 @@
+# Pods that mean harm to the gateway, all at once.
+# shellcheck shell=bash disable=SC2154
+
+rss_mb() { awk '/VmRSS/ {print int($2 / 1024)}' "/proc/$(operator_pid main)/status"; }
+
+flood() {
+    operator_ensure
+    environment
+    specification web
+    await_run 'a run' '. != null'
+    pod_comes plan
+    pod_runs
+    local before answer
+    before=$(rss_mb)
+    coproc HOSTILE { python3 "$WIRE/lib/flood.py" "${gateway_url##*:}" "$gateway_ca" 1200; }
+    # Meanwhile, and while all of it is open: a runner gets its turn, and the operator goes on.
+    runner_start
+    ok 'a runner starts meanwhile'
+    echo >&"${HOSTILE[1]}"
+    read -r -t 300 answer <&"${HOSTILE[0]}"
+    note "$answer; $before MB before, $(rss_mb) MB with it"
+    check 'what hostile pods can make the operator hold is bounded' [ "$(rss_mb)" -lt 160 ]
+    check 'most of it is sent away' [ "$(jq '.answers["503"] // 0' <<<"$answer")" -gt 100 ]
+    small_artifacts
+    runner_receipt
+    await_state Planned
+    echo >&"${HOSTILE[1]}"
+    wait "$HOSTILE_PID"
+    pod_ends
+    check 'it lives' operator_alive main
+}
+
+scenario 'a flood of hostile requests' flood
