@@ -148,6 +148,12 @@ static const struct rco_run *engine_run(struct call *c, const struct rco_identit
         finish(c, 404, "there is no such run");
         return NULL;
     }
+    /* The start is answered when its write was acknowledged, which may be before the cache shows it. */
+    if (run->status.has_engine && phase_is(run->status.engine.phase, c->route.phase) &&
+        rco_str_empty(run->status.engine.pod_uid)) {
+        finish(c, 503, "no start of this phase has been seen yet; ask again");
+        return NULL;
+    }
     if (!run->status.has_engine || !phase_is(run->status.engine.phase, c->route.phase) ||
         !rco_streq(run->status.engine.pod_uid, who->pod_uid)) {
         finish(c, 409, "this pod is not the engine of the run in this phase");

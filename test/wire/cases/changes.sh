@@ -324,6 +324,12 @@ production() {
     equal 'no apply Job' 0 "$(count "$(jobs)" '.metadata.name | endswith("-a")')"
     must PATCH "$(specs web)" "{\"spec\": {\"programVersion\": \"$OTHER_COMMIT\"}}"
     await 'a newer version ends the wait' "$(runs "$run")" '.status.state == "Rejected" and .status.reason == "Replaced"'
+    await_run 'and makes its own run' '.spec.specificationVersion == 2'
+    plan_it
+    await_state AwaitingApproval
+    must DELETE "$(runs "$run")"
+    await_gone 'a run that waits for an approval can be deleted' "$(runs "$run")"
+    await_spec 'the specification says so' Stalled True Rejected
 }
 
 scenario 'a plan without changes' no_changes

@@ -66,7 +66,7 @@ at_each_write() {
         operator_alive main || operator_start main
     ) &
     killer=$!
-    helpers=($killer)
+    helpers=("$killer")
     specification web
     run_it
     wait $killer
@@ -87,7 +87,7 @@ at_random() {
         done
     ) &
     killer=$!
-    helpers=($killer)
+    helpers=("$killer")
     for round in 1 2 3; do
         specification "web$round"
         run_it

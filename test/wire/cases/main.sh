@@ -41,6 +41,9 @@ main_path() {
     equal 'every deletion names the uid' '' "$(jq -r 'select(.verb == "delete" and .requestObject.preconditions.uid == null) | "\(.objectRef.resource)/\(.objectRef.name)"' <<<"$list")"
     equal 'no GET' '' "$(audit ".stageTimestamp >= \"$before\" and .verb == \"get\"" | jq -r .requestURI)"
     equal 'no LIST' '' "$(audit ".stageTimestamp >= \"$before\" and .verb == \"list\"" | jq -r .requestURI)"
+    before=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
+    sleep 5
+    equal 'at rest nothing is asked and nothing written, but the Lease renewed' '' "$(audit ".requestReceivedTimestamp >= \"$before\" and .verb != \"watch\" and .objectRef.name != \"runtime-cloud-controller\"" | jq -r '"\(.verb) \(.requestURI)"')"
 }
 
 # Until nothing was written for two seconds.

@@ -127,7 +127,7 @@ old_server() {
     echo '{"major": "1", "minor": "29", "gitVersion": "v1.29.9"}' >"$dir/old/version"
     nghttpd --htdocs "$dir/old" --address 127.0.0.1 "$port" "$dir/cp/pki/apiserver.key" "$dir/cp/pki/apiserver.crt" >/dev/null 2>&1 &
     local server=$!
-    helpers=($server)
+    helpers=("$server")
     sed "s|server: \"[^\"]*\"|server: \"https://127.0.0.1:$port\"|" "$dir/operator.kubeconfig" >"$dir/old.kubeconfig"
     while port_free "$port"; do sleep 0.05; done
     # shellcheck disable=SC2046
@@ -159,7 +159,7 @@ missing_rights() {
     check 'it goes on running' operator_alive main
     must POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings "$(jq 'del(.metadata.uid, .metadata.resourceVersion, .metadata.creationTimestamp)' <<<"$binding")"
     await 'it goes on by itself' "$(envs dev)" '.status.conditions[]? | select(.type == "Ready" and .status == "True")'
-    contains 'it has said what it lacks' 'cannot' "$(grep -i forbidden "$dir/op/main/log" | head -1)"
+    contains 'it has said what it lacks' 'cannot' "$(grep 'is forbidden: User' "$dir/op/main/log" | head -1)"
 }
 
 scenario 'flags' usage
