@@ -59,17 +59,23 @@ static void declare(struct rco_depspec_ctx *c)
     rco_events_add(c->a, &c->next.events, &c->next.n_events, "SpecificationDeclared", c->now);
 }
 
+/* Runs of one specification are applied one after the other, in the order of version and number. Times
+ * would lie: the clock may have been set back, or be another replica's. */
+static bool was_applied_later(const struct rco_depspec_status *s, const struct rco_run *run)
+{
+    int64_t version = run->spec.specification_version;
+    if (!s->has_applied_version || !s->has_applied_run_ref)
+        return true;
+    if (version != s->applied_version)
+        return version > s->applied_version;
+    return rco_run_number(run->metadata.name) > rco_run_number(s->applied_run_ref.name);
+}
+
 static void absorb_applied(struct rco_depspec_ctx *c)
 {
     for (size_t i = 0; i < c->n_runs; i++) {
         const struct rco_run *run = c->runs[i];
-        if (run->status.state != RCO_RUN_STATE_APPLIED ||
-            run->status.completed_at < c->next.applied_at ||
-            (c->next.has_applied_run_ref &&
-             rco_streq(c->next.applied_run_ref.uid, run->metadata.uid)))
-            continue;
-        if (run->status.completed_at == c->next.applied_at && c->next.has_applied_version &&
-            run->spec.specification_version < c->next.applied_version)
+        if (run->status.state != RCO_RUN_STATE_APPLIED || !was_applied_later(&c->next, run))
             continue;
         c->next.applied_version = run->spec.specification_version;
         c->next.has_applied_version = true;

@@ -139,7 +139,10 @@ static bool blocks(const struct rco_run_ctx *c, const struct rco_run *other)
     /* Of one's own specification the newer run is the one that stays. */
     if (rco_streq(other->spec.specification_id, c->run->spec.specification_id))
         return s == RCO_RUN_STATE_PLANNED;
-    return s == RCO_RUN_STATE_PLANNED || (s <= RCO_RUN_STATE_PENDING && is_older(other, c->run));
+    /* One without a state has not taken its place yet: it may be restored from a backup, without a
+     * specification, and never begin. */
+    return s == RCO_RUN_STATE_PLANNED ||
+           (s != RCO_RUN_STATE_UNSET && s <= RCO_RUN_STATE_PENDING && is_older(other, c->run));
 }
 
 const struct rco_run *rco_run_blocker(const struct rco_run_ctx *c, const char **ret_reason)

@@ -225,8 +225,11 @@ int sim_campaign_plans(int per_workload)
         struct reference ref;
 
         c.left = -1;
-        learn(&c, &sim_workloads[i], &ref);
-        c.left = per_workload > 0 ? per_workload : -1;
+        /* What fails without faults says nothing with them. */
+        if (learn(&c, &sim_workloads[i], &ref))
+            c.left = per_workload > 0 ? per_workload : -1;
+        else
+            c.left = 0;
         for (int k = 1; k <= ref.writes; k++) {
             strike_write(&c, &ref, k);
             if (k % 6 == 0)

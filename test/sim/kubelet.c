@@ -302,7 +302,7 @@ static void adopt_pod(struct sim *s, const struct sim_version *v, const struct r
     p->ns = v->ns;
     p->name = v->name;
     p->uid = v->uid;
-    p->token = rco_arena_printf(&s->arena, "%s.%s", SIM_CANARY, v->uid);
+    p->token = rco_arena_printf(&s->arena, "h.%s.%s", SIM_CANARY, v->uid);
     p->phase = "Pending";
     p->job = job_text(s, template);
     p->next = s->pods;

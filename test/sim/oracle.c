@@ -305,7 +305,7 @@ static bool is_masked(const char *key)
         "resourceVersion", "creationTimestamp", "deletionTimestamp", "lastTransitionTime",
         "startedAt",       "completedAt",       "declaredAt",        "appliedAt",
         "plannedAt",       "duration",          "at",                "nextAttemptAt",
-        "startTime",       "completionTime"};
+        "startTime",       "completionTime", "time"};
 
     for (size_t i = 0; i < RCO_ARRAY_LEN(keys); i++)
         if (strcmp(keys[i], key) == 0)

@@ -198,7 +198,7 @@ static void plan(struct sim_pod *p, struct sim_stack *k)
         return;
     }
     if (program == SIM_PROGRAM_NO_SECRET && starts_of_commit(k, p->job->run_uid) < 2) {
-        fail(r, RCO_FAILURE_CLASS_CONFIG, "Secret db (key password) does not exist");
+        fail(r, RCO_FAILURE_CLASS_CONFIG, "missing Secret db (key password)");
         return;
     }
     f->wanted = wanted(p);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define STEPS_MAX 400000 /* an ordinary run has some thousand */
+
 struct sim_after {
     struct sim_after *next, **prev;
     struct sim *sim;
@@ -163,6 +165,7 @@ static bool step(struct sim *s)
 bool sim_run(struct sim *s, int64_t quiet, int64_t max)
 {
     rco_mono end = s->now + max, began = s->now;
+    long left = STEPS_MAX;
 
     settle(s);
     while (s->now < end) {
@@ -178,6 +181,10 @@ bool sim_run(struct sim *s, int64_t quiet, int64_t max)
             return sim_user_is_done(s);
         if (s->violations > 20)
             return true;
+        if (--left == 0) {
+            sim_violation(s, "livelock", "%d steps and no end", STEPS_MAX);
+            return true;
+        }
     }
     return false;
 }
