@@ -137,6 +137,19 @@ static bool phase_is(enum rco_engine_phase engine, enum rco_phase phase)
            (engine == RCO_ENGINE_PHASE_APPLY && phase == RCO_PHASE_APPLY);
 }
 
+/* Whether RUN, as it is in the cache, may be older than a start of PHASE: it shows no engine, one of an earlier
+ * phase, or one that nobody has started. */
+static bool start_may_be_unseen(const struct rco_run *run, enum rco_phase phase)
+{
+    const struct rco_run_engine *e = &run->status.engine;
+
+    if (rco_run_is_final(run))
+        return false;
+    if (!run->status.has_engine || (phase == RCO_PHASE_APPLY && phase_is(e->phase, RCO_PHASE_PLAN)))
+        return true;
+    return phase_is(e->phase, phase) && rco_str_empty(e->pod_uid);
+}
+
 /* The run, when WHO is the pod that was allowed to start its engine in this phase; else answers. */
 static const struct rco_run *engine_run(struct call *c, const struct rco_identity *who,
                                         struct rco_arena *a)
@@ -148,9 +161,8 @@ static const struct rco_run *engine_run(struct call *c, const struct rco_identit
         finish(c, 404, "there is no such run");
         return NULL;
     }
-    /* The start is answered when its write was acknowledged, which may be before the cache shows it. */
-    if (run->status.has_engine && phase_is(run->status.engine.phase, c->route.phase) &&
-        rco_str_empty(run->status.engine.pod_uid)) {
+    /* The start is answered when its write was acknowledged, which may be long before the cache shows it. */
+    if (start_may_be_unseen(run, c->route.phase)) {
         finish(c, 503, "no start of this phase has been seen yet; ask again");
         return NULL;
     }

@@ -171,6 +171,11 @@ bool sim_run(struct sim *s, int64_t quiet, int64_t max)
     while (s->now < end) {
         rco_mono since = s->last_change > began ? s->last_change : began;
 
+        /* What was hindered may still come. */
+        if (s->fault.away_until > since)
+            since = s->fault.away_until;
+        if (s->fault.deaf_until > since)
+            since = s->fault.deaf_until;
         if (s->poked) {
             s->poked = false;
             sim_user_look(s);
