@@ -37,11 +37,14 @@ store_buildah() { # VERB ARGUMENTS...
 
 store_has() { store_buildah inspect --type image "$1" >/dev/null 2>&1; }
 
-# debian_sources: the file that tells apt where this machine's Debian packages come from.
+# debian_sources: the file that tells apt where this machine's Debian packages come from. Its name differs
+# with how the machine was installed.
 debian_sources() {
     local file
-    for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
-        if [ -s "$file" ] && grep -q bookworm "$file"; then
+    for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list \
+        /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list; do
+        if [ -s "$file" ] &&
+            grep -qE '^Suites:(.* )?bookworm( |$)|^deb( \[.*\])? [^ ]+ bookworm main' "$file"; then
             echo "$file"
             return 0
         fi
