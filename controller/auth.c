@@ -17,9 +17,10 @@ struct cached {
 struct rco_auth {
     struct rco_loop *loop;
     struct rco_kube_client *client;
-    struct rco_map cache; /* hex digest of the token -> struct cached */
+    struct rco_map cache;   /* hex digest of the token -> struct cached */
     struct review *reviews; /* under way */
-    struct review *waiting, **waiting_tail; /* for their turn, oldest first; only `next` links them */
+    struct review *waiting,
+        **waiting_tail; /* for their turn, oldest first; only `next` links them */
     unsigned n_reviews, n_waiting;
 };
 
@@ -55,9 +56,8 @@ static const struct rco_field pod_extra_fields[] = {
      .aux_offset = offsetof(struct pod_extra, n_uids),
      .max = 16},
 };
-static const struct rco_schema pod_extra_schema = {"user.extra", sizeof(struct pod_extra),
-                                                   pod_extra_fields,
-                                                   RCO_ARRAY_LEN(pod_extra_fields)};
+static const struct rco_schema pod_extra_schema = {
+    "user.extra", sizeof(struct pod_extra), pod_extra_fields, RCO_ARRAY_LEN(pod_extra_fields)};
 
 struct rco_auth *rco_auth_new(struct rco_loop *loop, struct rco_kube_client *client)
 {
@@ -247,13 +247,14 @@ static void start_review(struct review *r)
     auth->n_reviews++;
     rco_kind_encode(RCO_KIND_TOKENREVIEW, &review, &body);
     free_token(r);
-    r->call = rco_kube_start(auth->client,
-                   &(struct rco_kube_request){.verb = RCO_KUBE_RAW_POST,
-                                              .path = "/apis/authentication.k8s.io/v1/tokenreviews",
-                                              .body = body.data,
-                                              .body_len = body.len,
-                                              .deadline_ns = 10 * RCO_NS_PER_S},
-                   on_review, r);
+    r->call = rco_kube_start(
+        auth->client,
+        &(struct rco_kube_request){.verb = RCO_KUBE_RAW_POST,
+                                   .path = "/apis/authentication.k8s.io/v1/tokenreviews",
+                                   .body = body.data,
+                                   .body_len = body.len,
+                                   .deadline_ns = 10 * RCO_NS_PER_S},
+        on_review, r);
     explicit_bzero(body.data, body.len);
 }
 

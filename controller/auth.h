@@ -1,5 +1,5 @@
-/* Who calls the gateway: the pod behind a projected service account token, by TokenReview. Answers are
- * cached for a minute per token (as its SHA-256; the token itself is not kept). */
+/* Who calls the gateway: the pod behind a projected service account token, by TokenReview. Answers
+ * are cached for a minute per token (as its SHA-256; the token itself is not kept). */
 #ifndef RCO_CONTROLLER_AUTH_H
 #define RCO_CONTROLLER_AUTH_H
 
@@ -10,8 +10,8 @@
 #define RCO_AUTH_CACHE_NS (60 * RCO_NS_PER_S)
 #define RCO_AUTH_CACHE_MAX 4096
 #define RCO_AUTH_TOKEN_MAX (8 * 1024)
-/* Reviews at the API server at once: whoever floods the gateway with tokens must not take the operator's
- * own requests their turn. Beyond what may wait: 503. */
+/* Reviews at the API server at once: whoever floods the gateway with tokens must not take the
+ * operator's own requests their turn. Beyond what may wait: 503. */
 #define RCO_AUTH_REVIEWS_MAX 8
 #define RCO_AUTH_WAITING_MAX 256
 /* Requests of one token: so many at once, then one every so often. Beyond: 429. */
@@ -25,14 +25,15 @@ struct rco_identity {
     const char *pod_name, *pod_uid;
 };
 
-/* WHO is NULL when the token was refused, could not be reviewed or asks too often: STATUS is then 401, 503 or
- * 429 and MESSAGE says why. */
+/* WHO is NULL when the token was refused, could not be reviewed or asks too often: STATUS is then
+ * 401, 503 or 429 and MESSAGE says why. */
 typedef void (*rco_auth_done)(void *ctx, const struct rco_identity *who, int status,
                               const char *message);
 
 struct rco_auth *rco_auth_new(struct rco_loop *loop, struct rco_kube_client *client);
 void rco_auth_free(struct rco_auth *auth);
-/* Reviews the value of an Authorization header (NULL allowed). DONE is called once, possibly at once. */
+/* Reviews the value of an Authorization header (NULL allowed). DONE is called once, possibly at
+ * once. */
 void rco_auth_check(struct rco_auth *auth, const char *authorization, rco_auth_done done,
                     void *ctx);
 

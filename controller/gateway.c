@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define STORED_MAX 4096 /* artifacts remembered, see first_of_kind */
-/* Bytes of bodies that wait for a review of their token; of chunks on their way to the API server, where each
- * exists several times over, and of those the ones of one namespace. Beyond: 503. */
+/* Bytes of bodies that wait for a review of their token; of chunks on their way to the API server,
+ * where each exists several times over, and of those the ones of one namespace. Beyond: 503. */
 #define HELD_MAX ((size_t)16 * 1024 * 1024)
 #define STORING_MAX ((size_t)8 * 1024 * 1024)
 #define STORING_NAMESPACE_MAX ((size_t)4 * 1024 * 1024)
@@ -24,7 +24,8 @@
 struct rco_gateway {
     struct rco_gateway_options o;
     struct rco_auth *auth;
-    /* "run uid/phase/kind" -> digest of the artifact being stored: a runner has one of each kind. */
+    /* "run uid/phase/kind" -> digest of the artifact being stored: a runner has one of each kind.
+     */
     struct rco_map stored;
     struct call *calls; /* all that are not over */
     size_t held;        /* bytes of their bodies */
@@ -137,8 +138,8 @@ static bool phase_is(enum rco_engine_phase engine, enum rco_phase phase)
            (engine == RCO_ENGINE_PHASE_APPLY && phase == RCO_PHASE_APPLY);
 }
 
-/* Whether RUN, as it is in the cache, may be older than a start of PHASE: it shows no engine, one of an earlier
- * phase, or one that nobody has started. */
+/* Whether RUN, as it is in the cache, may be older than a start of PHASE: it shows no engine, one
+ * of an earlier phase, or one that nobody has started. */
 static bool start_may_be_unseen(const struct rco_run *run, enum rco_phase phase)
 {
     const struct rco_run_engine *e = &run->status.engine;
@@ -161,7 +162,8 @@ static const struct rco_run *engine_run(struct call *c, const struct rco_identit
         finish(c, 404, "there is no such run");
         return NULL;
     }
-    /* The start is answered when its write was acknowledged, which may be long before the cache shows it. */
+    /* The start is answered when its write was acknowledged, which may be long before the cache
+     * shows it. */
     if (start_may_be_unseen(run, c->route.phase)) {
         finish(c, 503, "no start of this phase has been seen yet; ask again");
         return NULL;
@@ -198,8 +200,8 @@ static void heartbeat(struct call *c, const struct rco_identity *who)
     rco_exchange_reply(exchange, 200, NULL, body.data, body.len, 0);
 }
 
-/* False when another artifact of the same kind is being stored for this run and phase: the body of a runner
- * is a function of its stream, so a second one is not a repetition. */
+/* False when another artifact of the same kind is being stored for this run and phase: the body of
+ * a runner is a function of its stream, so a second one is not a repetition. */
 static bool first_of_kind(struct call *c, const char *run_uid, const char *digest)
 {
     struct rco_gateway *g = c->g;

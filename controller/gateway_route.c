@@ -148,8 +148,7 @@ const char *rco_gateway_chunk(const char *query, enum rco_artifact_kind kind, si
 
     *ret_too_big = false;
     if (!query_number(query, "index", &c.index) || !query_number(query, "size", &c.size) ||
-        !query_value(query, "digest", c.digest, sizeof c.digest) ||
-        !rco_is_lower_hex(c.digest, 64))
+        !query_value(query, "digest", c.digest, sizeof c.digest) || !rco_is_lower_hex(c.digest, 64))
         return "the query must have index, size and digest (SHA-256 in hex)";
     if (c.size > cap_of(kind)) {
         *ret_too_big = true;

@@ -1,6 +1,6 @@
-/* What runners said and the run reconciler has not answered yet. The gateway puts requests in, observe
- * reads them, the executor's reply action takes them out after the writes were acknowledged. In memory
- * only: after a restart runners say it again. */
+/* What runners said and the run reconciler has not answered yet. The gateway puts requests in,
+ * observe reads them, the executor's reply action takes them out after the writes were
+ * acknowledged. In memory only: after a restart runners say it again. */
 #ifndef RCO_CONTROLLER_MAILBOX_H
 #define RCO_CONTROLLER_MAILBOX_H
 
@@ -11,14 +11,15 @@
 #include "loop/loop.h"
 
 #define RCO_MAILBOX_WAIT_NS (25 * RCO_NS_PER_S) /* then 503, and the runner asks again */
-/* Waiting exchanges and the bytes of what they said, of all runs together, of one namespace and of one run;
- * beyond: 503. Whoever may speak for a namespace cannot silence another. */
+/* Waiting exchanges and the bytes of what they said, of all runs together, of one namespace and of
+ * one run; beyond: 503. Whoever may speak for a namespace cannot silence another. */
 #define RCO_MAILBOX_MAX 2000
 #define RCO_MAILBOX_BYTES_MAX ((size_t)16 * 1024 * 1024)
 #define RCO_MAILBOX_NAMESPACE_MAX 500
 #define RCO_MAILBOX_NAMESPACE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 #define RCO_MAILBOX_RUN_MAX 16
-#define RCO_MAILBOX_LETTER_MAX ((size_t)1024 * 1024) /* bytes of one when decoded; beyond: not readable */
+#define RCO_MAILBOX_LETTER_MAX                                                                     \
+    ((size_t)1024 * 1024) /* bytes of one when decoded; beyond: not readable */
 
 struct rco_mailbox;
 
@@ -41,8 +42,9 @@ struct rco_mailbox *rco_mailbox_new(struct rco_loop *loop,
 /* Answers everything that waits with 503. */
 void rco_mailbox_free(struct rco_mailbox *m);
 
-/* Takes LETTER in (copied) and the duty to answer its exchange. A repeated letter of the same pod, phase and
- * type replaces the waiting one, whose exchange is answered 503. Bodies are decoded as hostile input. */
+/* Takes LETTER in (copied) and the duty to answer its exchange. A repeated letter of the same pod,
+ * phase and type replaces the waiting one, whose exchange is answered 503. Bodies are decoded as
+ * hostile input. */
 void rco_mailbox_put(struct rco_mailbox *m, const struct rco_letter *letter);
 /* The peer of EXCHANGE went away. */
 void rco_mailbox_gone(struct rco_mailbox *m, const struct rco_exchange *exchange);

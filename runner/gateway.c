@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "proc.h"
 #include "json/codec.h"
+#include "proc.h"
 
 #include <curl/curl.h>
 #include <poll.h>

@@ -87,9 +87,9 @@ static void begin_anew(void *p)
 {
     struct rco_depspec_ctx *c = CTX(p);
     set_standing(c, false);
-    rco_conditions_progressing(&c->conditions, "Progressing",
-                               rco_message(c->a, "version %lld: taken up after a restore",
-                                           (long long)c->next.version));
+    rco_conditions_progressing(
+        &c->conditions, "Progressing",
+        rco_message(c->a, "version %lld: taken up after a restore", (long long)c->next.version));
     rco_depspec_commit(c);
 }
 
@@ -381,8 +381,8 @@ static void report_failed(void *p)
 {
     struct rco_depspec_ctx *c = CTX(p);
     const char *last = c->next.last_run.reason;
-    bool blocked = rco_streq(last, RCO_REASON_STACK_CLAIMED) ||
-                   rco_streq(last, RCO_REASON_BACKEND_CHANGED);
+    bool blocked =
+        rco_streq(last, RCO_REASON_STACK_CLAIMED) || rco_streq(last, RCO_REASON_BACKEND_CHANGED);
     const char *reason = blocked ? last : rco_failure_class_name(c->next.failure.class);
     const char *text = failure_message(c), *old = said_before(c, rco_or(reason, "Failed"));
     stall(c, rco_or(reason, "Failed"),

@@ -59,8 +59,8 @@ static void declare(struct rco_depspec_ctx *c)
     rco_events_add(c->a, &c->next.events, &c->next.n_events, "SpecificationDeclared", c->now);
 }
 
-/* Runs of one specification are applied one after the other, in the order of version and number. Times
- * would lie: the clock may have been set back, or be another replica's. */
+/* Runs of one specification are applied one after the other, in the order of version and number.
+ * Times would lie: the clock may have been set back, or be another replica's. */
 static bool was_applied_later(const struct rco_depspec_status *s, const struct rco_run *run)
 {
     int64_t version = run->spec.specification_version;
@@ -215,8 +215,7 @@ static void look_for_restore(struct rco_depspec_ctx *c)
     c->old = s;
     if (rco_str_empty(s->specification_id) || rco_streq(s->specification_id, c->meta->uid))
         return;
-    const struct rco_condition *ready =
-        rco_condition_find(s->conditions, s->n_conditions, "Ready");
+    const struct rco_condition *ready = rco_condition_find(s->conditions, s->n_conditions, "Ready");
     c->resumed = ready && rco_streq(ready->reason, RCO_REASON_RESTORED) && pending_request(c);
     c->restored = !c->resumed;
     if (c->resumed) {
@@ -240,9 +239,8 @@ void rco_depspec_ctx_init(struct rco_depspec_ctx *c, const struct rco_depspec_ob
         c->next.specification_id = c->meta->uid;
     c->next.observed_generation = c->meta->generation;
     c->next.has_observed_generation = true;
-    c->conditions =
-        rco_conditions_begin(c->a, c->spec->status.conditions, c->spec->status.n_conditions,
-                             c->meta->generation, c->now);
+    c->conditions = rco_conditions_begin(c->a, c->spec->status.conditions,
+                                         c->spec->status.n_conditions, c->meta->generation, c->now);
     collect_runs(c);
     if (c->restored)
         return;

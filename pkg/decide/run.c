@@ -27,8 +27,8 @@ static void answer_gone(void *p)
         rco_run_refuse(c, c->o->mailbox.receipts[i].exchange, 410, "the run is gone");
 }
 
-/* The specification has recorded the end of a run of this version and number, or of a later one: numbers
- * are never used again. */
+/* The specification has recorded the end of a run of this version and number, or of a later one:
+ * numbers are never used again. */
 static bool is_settled(const struct rco_run_ctx *c)
 {
     const struct rco_depspec_last_run *last = &c->spec->status.last_run;
@@ -38,8 +38,9 @@ static bool is_settled(const struct rco_run_ctx *c)
             (last->version == version && last->number >= rco_run_number(c->meta->name)));
 }
 
-/* Restored from a backup: another uid than the recorded one; or never begun, and made by a specification
- * that is not there or has seen its end. It stays readable, and nothing runs again by itself. */
+/* Restored from a backup: another uid than the recorded one; or never begun, and made by a
+ * specification that is not there or has seen its end. It stays readable, and nothing runs again by
+ * itself. */
 static bool is_restored(const struct rco_run_ctx *c)
 {
     const char *id = c->run->status.provisioning_run_id;
@@ -175,14 +176,15 @@ static void refuse_other_backend(void *p)
     const char *stack = rco_meta_annotation(&claim->metadata, RCO_ANNOTATION_CLAIM_STACK);
     rco_run_fail(
         c, RCO_FAILURE_CLASS_CONFIG, RCO_REASON_BACKEND_CHANGED,
-        rco_message(c->a,
-                    "the state of stack %s is at %s, but Environment %s now says %s, where this run "
-                    "would create everything a second time. Set spec.backend back; or move the "
-                    "state (pulumi stack export, pulumi stack import) and confirm that by: "
-                    "kubectl delete lease %s -n %s",
-                    stack, rco_claim_place(claim, c->a), c->run->spec.environment_id,
-                    rco_backend_place(c->meta->ns, &c->run->spec.snapshot, c->a),
-                    claim->metadata.name, claim->metadata.ns));
+        rco_message(
+            c->a,
+            "the state of stack %s is at %s, but Environment %s now says %s, where this run "
+            "would create everything a second time. Set spec.backend back; or move the "
+            "state (pulumi stack export, pulumi stack import) and confirm that by: "
+            "kubectl delete lease %s -n %s",
+            stack, rco_claim_place(claim, c->a), c->run->spec.environment_id,
+            rco_backend_place(c->meta->ns, &c->run->spec.snapshot, c->a), claim->metadata.name,
+            claim->metadata.ns));
 }
 
 static bool is_pending(const void *p)
@@ -296,7 +298,8 @@ static const struct rco_row rows[] = {
     {"restored-leaving", "restored from a backup, being deleted", "finalizer removed",
      is_restored_leaving, let_restored_go},
     {"restored",
-     "restored from a backup (recorded uid is another, or its specification is not there or past it)",
+     "restored from a backup (recorded uid is another, or its specification is not there or past "
+     "it)",
      "inert; Stalled(Restored) unless finished", is_inert, mark_restored},
     {"new", "no state yet", "Pending", is_new, begin},
 

@@ -8,8 +8,8 @@
 #define CONTAINER_TIMEOUT_NS (180 * RCO_NS_PER_S)
 #define SCHEDULE_TIMEOUT_NS (900 * RCO_NS_PER_S)
 
-static const char *const image_failing[] = {"ImagePullBackOff", "ErrImagePull",
-                                            "ImageInspectError", "RegistryUnavailable", NULL};
+static const char *const image_failing[] = {"ImagePullBackOff", "ErrImagePull", "ImageInspectError",
+                                            "RegistryUnavailable", NULL};
 static const char *const container_failing[] = {"CreateContainerConfigError",
                                                 "CreateContainerError", "RunContainerError", NULL};
 
@@ -92,7 +92,8 @@ bool rco_pod_failure_unschedulable(const struct rco_run_ctx *c, struct rco_pod_f
 
 #define WAIT_NS (20 * RCO_NS_PER_S) /* an image is pulled and a volume made within that, mostly */
 #define REASON_UNSCHEDULABLE "Unschedulable"
-/* One word for reasons that the kubelet alternates between, so that the status does not flap with them. */
+/* One word for reasons that the kubelet alternates between, so that the status does not flap with
+ * them. */
 #define REASON_IMAGE "ImagePull"
 #define REASON_CONTAINER "ContainerNotCreated"
 
@@ -108,8 +109,8 @@ static const char *container_waits_for(const struct rco_run_ctx *c, const char *
     const struct rco_container_status *x = waiting(c->pod, reasons);
     if (!x)
         return NULL;
-    *ret_message = rco_message(c->a, "container %s of pod %s cannot start yet (%s): %.600s", x->name,
-                               c->pod->metadata.name, x->state.waiting.reason,
+    *ret_message = rco_message(c->a, "container %s of pod %s cannot start yet (%s): %.600s",
+                               x->name, c->pod->metadata.name, x->state.waiting.reason,
                                rco_or(x->state.waiting.message, "no message"));
     return word;
 }
@@ -126,8 +127,7 @@ const char *rco_pod_waits_for(const struct rco_run_ctx *c, const char **ret_mess
         return REASON_UNSCHEDULABLE;
     }
     const char *why = container_waits_for(c, image_failing, REASON_IMAGE, ret_message);
-    return why ? why
-               : container_waits_for(c, container_failing, REASON_CONTAINER, ret_message);
+    return why ? why : container_waits_for(c, container_failing, REASON_CONTAINER, ret_message);
 }
 
 /* ---- how it ended ---- */

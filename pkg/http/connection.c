@@ -42,10 +42,10 @@ struct connection {
     size_t dropped;     /* bytes read while lingering */
     size_t held;        /* bytes in parser and `pending` */
     struct rco_server_peer *peer;
-    bool continuing;    /* `out` is a 100 Continue, the request still comes in */
-    bool close_after;   /* linger after this reply */
-    bool paused;        /* lws holds unsent bytes: it would spin on incoming ones */
-    bool used;          /* something was read: the handshake is over */
+    bool continuing;  /* `out` is a 100 Continue, the request still comes in */
+    bool close_after; /* linger after this reply */
+    bool paused;      /* lws holds unsent bytes: it would spin on incoming ones */
+    bool used;        /* something was read: the handshake is over */
 };
 
 static void start_state(struct connection *c, enum connection_state state, int64_t deadline_ns)

@@ -15,11 +15,12 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-#define SERVICE_BUFFER (32 * 1024) /* below 16,400 large bodies over TLS never come to their end   \
-                                    */
-#define FD_LIMIT 2048              /* of lws' own table; it would be sized by ulimit -n otherwise */
-#define LWS_TIMEOUT_S 60           /* handshakes; our own deadline is shorter */
-#define CLOSING_TURNS 4            /* see on_closing_turn */
+#define SERVICE_BUFFER                                                                             \
+    (32 * 1024)          /* below 16,400 large bodies over TLS never come to their end             \
+                          */
+#define FD_LIMIT 2048    /* of lws' own table; it would be sized by ulimit -n otherwise */
+#define LWS_TIMEOUT_S 60 /* handshakes; our own deadline is shorter */
+#define CLOSING_TURNS 4  /* see on_closing_turn */
 
 #define MAX_CONNECTIONS 512
 #define MAX_HELD ((size_t)64 * 1024 * 1024)

@@ -88,20 +88,21 @@ static void settle(struct fixture *f)
 
 static void review(struct fixture *f, const char *status)
 {
-    rco_autofree char *body = rco_asprintf(
-        "{\"kind\":\"TokenReview\",\"apiVersion\":\"authentication.k8s.io/v1\",\"metadata\":{},\"status\":%s}",
-        status);
+    rco_autofree char *body =
+        rco_asprintf("{\"kind\":\"TokenReview\",\"apiVersion\":\"authentication.k8s.io/"
+                     "v1\",\"metadata\":{},\"status\":%s}",
+                     status);
 
     fake_answer(fake_expect(&f->fake, "POST", REVIEWS), 201, body);
     settle(f);
 }
 
-#define POD(NAMES, UIDS)                                                                            \
-    "\"extra\":{\"authentication.kubernetes.io/pod-name\":" NAMES                                   \
+#define POD(NAMES, UIDS)                                                                           \
+    "\"extra\":{\"authentication.kubernetes.io/pod-name\":" NAMES                                  \
     ",\"authentication.kubernetes.io/pod-uid\":" UIDS "}"
 #define USER(EXTRA) "\"user\":{\"username\":\"system:serviceaccount:team-a:default\"," EXTRA "}"
-#define GOOD                                                                                        \
-    "{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER(                      \
+#define GOOD                                                                                       \
+    "{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER(                     \
         POD("[\"p1\"]", "[\"u1\"]")) "}"
 
 static void a_bound_token_names_its_pod(void **state)
@@ -165,12 +166,14 @@ static void what_proves_no_pod_is_refused(void **state)
         {"{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"],\"user\":{\"username\":"
          "\"system:serviceaccount:team-a:\"," POD("[\"p1\"]", "[\"u1\"]") "}}",
          "service account"},
-        {"{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER("\"uid\":\"x\"") "}",
+        {"{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER(
+             "\"uid\":\"x\"") "}",
          "bound to a pod"},
         {"{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER(
              POD("[\"p1\",\"p2\"]", "[\"u1\"]")) "}",
          "bound to a pod"},
-        {"{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER(POD("[]", "[]")) "}",
+        {"{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER(
+             POD("[]", "[]")) "}",
          "bound to a pod"},
         {"{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"]," USER(
              POD("[\"p1\"]", "{}")) "}",

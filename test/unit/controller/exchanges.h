@@ -1,5 +1,6 @@
-/* Exchanges without a server: what is answered is kept. The test program is linked with --wrap for the functions
- * of http/server.h that are defined here. Everything static: one test program each. */
+/* Exchanges without a server: what is answered is kept. The test program is linked with --wrap for
+ * the functions of http/server.h that are defined here. Everything static: one test program each.
+ */
 #ifndef RCO_TEST_CONTROLLER_EXCHANGES_H
 #define RCO_TEST_CONTROLLER_EXCHANGES_H
 

@@ -1,5 +1,5 @@
-/* The gateway with the program's own manager over a transport that the test answers: hostile pods, floods, and
- * what becomes of an artifact. */
+/* The gateway with the program's own manager over a transport that the test answers: hostile pods,
+ * floods, and what becomes of an artifact. */
 #include "gateway.h"
 
 #include "../runtime/fake.h"
@@ -78,8 +78,10 @@ static void sync_caches(struct fixture *f)
 static struct fixture *new_fixture(bool election)
 {
     struct fixture *f = rco_calloc(1, sizeof *f);
-    const struct rco_elector_options elect = {
-        .ns = "runtime-cloud", .name = "rco", .identity = "me", .timing = RCO_ELECTOR_TIMING_DEFAULT};
+    const struct rco_elector_options elect = {.ns = "runtime-cloud",
+                                              .name = "rco",
+                                              .identity = "me",
+                                              .timing = RCO_ELECTOR_TIMING_DEFAULT};
 
     rco_log_setup(RCO_LOG_ERROR + 1, RCO_LOG_TEXT);
     f->loop = rco_loop_virtual_new(1);
@@ -163,11 +165,13 @@ static void leave(struct fixture *f, struct rco_exchange *x)
 /* Answers the oldest review: it is pod POD with uid UID of NS. */
 static void review(struct fixture *f, const char *ns, const char *pod, const char *uid)
 {
-    rco_autofree char *body = rco_asprintf(
-        "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,\"audiences\":[\"runtime-cloud-gateway\"],"
-        "\"user\":{\"username\":\"system:serviceaccount:%s:default\",\"extra\":{"
-        "\"authentication.kubernetes.io/pod-name\":[\"%s\"],\"authentication.kubernetes.io/pod-uid\":[\"%s\"]}}}}",
-        ns, pod, uid);
+    rco_autofree char *body =
+        rco_asprintf("{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,\"audiences\":["
+                     "\"runtime-cloud-gateway\"],"
+                     "\"user\":{\"username\":\"system:serviceaccount:%s:default\",\"extra\":{"
+                     "\"authentication.kubernetes.io/"
+                     "pod-name\":[\"%s\"],\"authentication.kubernetes.io/pod-uid\":[\"%s\"]}}}}",
+                     ns, pod, uid);
 
     fake_answer(fake_expect(&f->fake, "POST", REVIEWS), 201, body);
     rco_loop_virtual_settle(f->loop);
@@ -214,8 +218,8 @@ static void another_pod_is_not_the_engine(void **state)
     for (size_t i = 0; i < RCO_ARRAY_LEN(routes); i++) {
         rco_autofree char *path = rco_asprintf(RUN_PATH "%s", routes[i]);
         bool artifact = i == 1;
-        struct rco_exchange *x =
-            send(f, artifact ? "PUT" : "POST", path, "index=0&digest=" DIGEST "&size=1", "other", "x", 1);
+        struct rco_exchange *x = send(f, artifact ? "PUT" : "POST", path,
+                                      "index=0&digest=" DIGEST "&size=1", "other", "x", 1);
 
         if (i == 0)
             review(f, "team-a", "p2", "u2");
@@ -225,9 +229,11 @@ static void another_pod_is_not_the_engine(void **state)
     /* Nor is it in another phase; but the cache may be older than the start of a later one. */
     know_engine(f);
     assert_int_equal(
-        send(f, "POST", "/v1/runs/team-a/web-v1-b1/apply/heartbeat", "", "engine", "{}", 2)->status, 503);
-    assert_int_equal(send(f, "POST", "/v1/runs/team-a/no-such/plan/heartbeat", "", "engine", "{}", 2)->status,
-                     404);
+        send(f, "POST", "/v1/runs/team-a/web-v1-b1/apply/heartbeat", "", "engine", "{}", 2)->status,
+        503);
+    assert_int_equal(
+        send(f, "POST", "/v1/runs/team-a/no-such/plan/heartbeat", "", "engine", "{}", 2)->status,
+        404);
 }
 
 static void a_refused_token_gets_nothing(void **state)
@@ -235,7 +241,8 @@ static void a_refused_token_gets_nothing(void **state)
     struct fixture *f = *state;
     struct rco_exchange *x = send(f, "POST", RUN_PATH "receipt", "", "bad", "{}", 2);
 
-    fake_answer(fake_expect(&f->fake, "POST", REVIEWS), 201, "{\"status\":{\"authenticated\":false}}");
+    fake_answer(fake_expect(&f->fake, "POST", REVIEWS), 201,
+                "{\"status\":{\"authenticated\":false}}");
     rco_loop_virtual_settle(f->loop);
     assert_int_equal(x->status, 401);
     x = send(f, "POST", RUN_PATH "receipt", "", NULL, "{}", 2);
@@ -256,11 +263,13 @@ static void a_chunk_belongs_to_its_run_and_goes_with_its_anchor(void **state)
     call = fake_expect(&f->fake, "POST", "/namespaces/team-a/secrets");
     assert_int_equal(x->answers, 0);
     assert_non_null(strstr(call->body, "\"name\":\"rco-7c2e9a415b0d-pp0-0123456789\""));
-    assert_non_null(strstr(call->body, "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
-                                       "\"name\":\"rco-7c2e9a415b0d\",\"uid\":\"a1\"}]"));
+    assert_non_null(strstr(call->body,
+                           "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+                           "\"name\":\"rco-7c2e9a415b0d\",\"uid\":\"a1\"}]"));
     assert_non_null(strstr(call->body, "\"immutable\":true"));
     assert_non_null(strstr(call->body, "\"data\":{\"data\":\"AAAAAAA=\"}"));
-    fake_answer(call, 201, "{\"metadata\":{\"name\":\"x\",\"uid\":\"y\",\"resourceVersion\":\"9\"}}");
+    fake_answer(call, 201,
+                "{\"metadata\":{\"name\":\"x\",\"uid\":\"y\",\"resourceVersion\":\"9\"}}");
     rco_loop_virtual_settle(f->loop);
     assert_int_equal(x->status, 201);
     /* Again: it stands there already. */
@@ -284,8 +293,8 @@ static void a_pod_stores_one_artifact_of_each_kind(void **state)
     put(f, "log", DIGEST, "engine", 5);
     started = f->fake.started;
     assert_int_equal(put(f, "log", other, "engine", 5)->status, 409);
-    assert_int_equal(send(f, "PUT", RUN_PATH "artifacts/state", "index=0&digest=" DIGEST "&size=1", "engine",
-                          "x", 1)
+    assert_int_equal(send(f, "PUT", RUN_PATH "artifacts/state", "index=0&digest=" DIGEST "&size=1",
+                          "engine", "x", 1)
                          ->status,
                      404);
     assert_int_equal(f->fake.started, started);
@@ -344,7 +353,8 @@ static void bodies_of_unknown_tokens_have_a_limit(void **state)
     /* The one who waits and goes makes room. */
     leave(f, &f->exchanges[0]);
     f->exchanges[0].answers = 1;
-    fake_answer(fake_expect(&f->fake, "POST", REVIEWS), 201, "{\"status\":{\"authenticated\":false}}");
+    fake_answer(fake_expect(&f->fake, "POST", REVIEWS), 201,
+                "{\"status\":{\"authenticated\":false}}");
     rco_loop_virtual_settle(f->loop);
     assert_int_equal(send(f, "POST", RUN_PATH "receipt", "", "late", body, n)->answers, 0);
     assert_int_equal(send(f, "POST", RUN_PATH "receipt", "", "later", body, n)->status, 503);
@@ -410,9 +420,11 @@ static void routes_have_caps_and_all_else_has_none(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(f->handler.max_body(f->handler.ctx, "POST", RUN_PATH "start"), RCO_GATEWAY_START_MAX);
+    assert_int_equal(f->handler.max_body(f->handler.ctx, "POST", RUN_PATH "start"),
+                     RCO_GATEWAY_START_MAX);
     assert_int_equal(f->handler.max_body(f->handler.ctx, "GET", RUN_PATH "start"), -1);
-    assert_int_equal(f->handler.max_body(f->handler.ctx, "POST", "/v1/runs/../../x/plan/start"), -1);
+    assert_int_equal(f->handler.max_body(f->handler.ctx, "POST", "/v1/runs/../../x/plan/start"),
+                     -1);
     assert_int_equal(send(f, "GET", "/", "", "t", "", 0)->status, 404);
 }
 

@@ -220,7 +220,8 @@ static void many_pods_for_one_run_have_a_limit(void **state)
     assert_int_equal(facts(f, "a", "r").n_starts, RCO_MAILBOX_RUN_MAX);
 }
 
-/* A receipt at the cap of its route: outputs have no limit of their own before they are decided about. */
+/* A receipt at the cap of its route: outputs have no limit of their own before they are decided
+ * about. */
 static char *large_receipt(size_t n)
 {
     rco_autobuf b = RCO_BUF_INIT;
@@ -242,7 +243,8 @@ static void large_receipts_of_one_namespace_have_a_limit(void **state)
 
         put(f, RCO_LETTER_RECEIPT, "a", run, "p", body);
     }
-    assert_in_range(rco_mailbox_bytes(f->mailbox), 1, RCO_MAILBOX_NAMESPACE_BYTES_MAX + RCO_MAILBOX_LETTER_MAX);
+    assert_in_range(rco_mailbox_bytes(f->mailbox), 1,
+                    RCO_MAILBOX_NAMESPACE_BYTES_MAX + RCO_MAILBOX_LETTER_MAX);
     assert_true(answered_with(f->exchanges, f->n, 503) > 85);
 }
 

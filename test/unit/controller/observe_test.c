@@ -1,5 +1,5 @@
-/* What observe functions make of the caches: stores with the indexes and compaction of the program's own
- * table, filled with objects as the API server sends them. */
+/* What observe functions make of the caches: stores with the indexes and compaction of the
+ * program's own table, filled with objects as the API server sends them. */
 #include "observe.h"
 
 #include "api/zz_generated_types.h"
@@ -106,14 +106,17 @@ static void put_pod(struct caches *c, const char *name, const char *node)
 static void put_node(struct caches *c, const char *name, const char *rv, const char *taint,
                      const char *ready)
 {
-    rco_autofree char *json = rco_asprintf(
-        "{\"metadata\":{\"name\":\"%s\",\"uid\":\"n-%s\",\"resourceVersion\":\"%s\","
-        "\"labels\":{\"kubernetes.io/os\":\"linux\"}},"
-        "\"spec\":{\"podCIDR\":\"10.0.0.0/24\",\"taints\":[{\"key\":\"node.kubernetes.io/unreachable\","
-        "\"effect\":\"NoSchedule\"},{\"key\":\"%s\",\"value\":\"nodeshutdown\",\"effect\":\"NoExecute\"}]},"
-        "\"status\":{\"images\":[{\"names\":[\"a\"],\"sizeBytes\":7}],\"conditions\":["
-        "{\"type\":\"MemoryPressure\",\"status\":\"Unknown\"},{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
-        name, name, rv, taint, ready);
+    rco_autofree char *json =
+        rco_asprintf("{\"metadata\":{\"name\":\"%s\",\"uid\":\"n-%s\",\"resourceVersion\":\"%s\","
+                     "\"labels\":{\"kubernetes.io/os\":\"linux\"}},"
+                     "\"spec\":{\"podCIDR\":\"10.0.0.0/"
+                     "24\",\"taints\":[{\"key\":\"node.kubernetes.io/unreachable\","
+                     "\"effect\":\"NoSchedule\"},{\"key\":\"%s\",\"value\":\"nodeshutdown\","
+                     "\"effect\":\"NoExecute\"}]},"
+                     "\"status\":{\"images\":[{\"names\":[\"a\"],\"sizeBytes\":7}],\"conditions\":["
+                     "{\"type\":\"MemoryPressure\",\"status\":\"Unknown\"},{\"type\":\"Ready\","
+                     "\"status\":\"%s\"}]}}",
+                     name, name, rv, taint, ready);
 
     put(c, RCO_KIND_NODE, json);
 }
@@ -194,11 +197,11 @@ static void put_claim(struct caches *c, const char *name, const char *holder)
 static void put_specification(struct caches *c, const char *name, const char *uid,
                               const char *blocked_by)
 {
-    rco_autofree char *json = rco_asprintf(
-        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"team-a\",\"uid\":\"%s\","
-        "\"resourceVersion\":\"8\"},\"spec\":{\"environmentId\":\"dev\"},"
-        "\"status\":{\"failure\":{\"class\":\"Config\",\"blockedBy\":\"%s\"}}}",
-        name, uid, blocked_by);
+    rco_autofree char *json =
+        rco_asprintf("{\"metadata\":{\"name\":\"%s\",\"namespace\":\"team-a\",\"uid\":\"%s\","
+                     "\"resourceVersion\":\"8\"},\"spec\":{\"environmentId\":\"dev\"},"
+                     "\"status\":{\"failure\":{\"class\":\"Config\",\"blockedBy\":\"%s\"}}}",
+                     name, uid, blocked_by);
 
     put(c, RCO_KIND_DEPSPEC, json);
 }
@@ -229,8 +232,8 @@ static void a_refused_specification_sees_the_claim_that_it_waits_for(void **stat
     put_specification(c, "first", "u-first", "");
     o = observe_specification(c, "late");
     assert_true(o->blocking_holder_exists);
-    assert_int_equal(rco_lister_count(c->stores[RCO_KIND_DEPSPEC], RCO_INDEX_BLOCKED_BY, "rco-claim-1"),
-                     1);
+    assert_int_equal(
+        rco_lister_count(c->stores[RCO_KIND_DEPSPEC], RCO_INDEX_BLOCKED_BY, "rco-claim-1"), 1);
 }
 
 static void a_run_sees_all_claims_of_its_specification(void **state)
@@ -239,7 +242,8 @@ static void a_run_sees_all_claims_of_its_specification(void **state)
 
     put(c, RCO_KIND_RUN,
         "{\"metadata\":{\"name\":\"web-v1-b1\",\"namespace\":\"team-a\",\"uid\":\"" RUN_UID "\","
-        "\"resourceVersion\":\"5\"},\"spec\":{\"environmentId\":\"dev\",\"specificationId\":\"u-web\"}}");
+        "\"resourceVersion\":\"5\"},\"spec\":{\"environmentId\":\"dev\",\"specificationId\":\"u-"
+        "web\"}}");
     put_claim(c, "rco-claim-1", "u-web");
     put_claim(c, "rco-claim-2", "u-other");
     put_claim(c, "rco-claim-3", "u-web");

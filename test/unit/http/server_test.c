@@ -869,7 +869,8 @@ static void two_bodies(struct script *s)
     s->mark += says_zeros(a, 10000) && hear_answer(a, &s->got, false) ? 100 : 0;
     close(b);
     b = dial(s->port);
-    s->mark += says(b, BIG_HEAD) && says_zeros(b, 90000) && hear_answer(b, &s->got, false) ? 1000 : 0;
+    s->mark +=
+        says(b, BIG_HEAD) && says_zeros(b, 90000) && hear_answer(b, &s->got, false) ? 1000 : 0;
     close(a);
     close(b);
 }
