@@ -390,8 +390,11 @@ when_run() {
     mkfifo "$pipe"
     timeout 90 kubectl -n "$ns" get prun --watch --output json >"$pipe" 2>/dev/null &
     watcher=$!
-    jq --unbuffered --compact-output "select($condition) | .metadata.name" <"$pipe" 2>/dev/null | head -n 1 >/dev/null
+    # The pipe is opened once, or kubectl would see its end.
+    exec 6<"$pipe"
+    read -r _ < <(exec jq --unbuffered --compact-output "select($condition) | .metadata.name" <&6 2>/dev/null)
     "$@"
-    kill "$watcher"
+    kill "$watcher" 2>/dev/null
+    exec 6<&-
     rm "$pipe"
 }

@@ -43,5 +43,3 @@ check 'namespace deleted in mid-apply: it goes' kubectl wait --for=delete "names
 claims() { operator get leases -o json | jq -r --arg ns "$ns" '.items[] | select((.metadata.annotations // {})["runtimecloud.io/specification-ref"] // "" | startswith($ns + "/")) | .metadata.name'; }
 check 'namespace deleted in mid-apply: no claim of it is left' until_true 60 eval '[ -z "$(claims)" ]'
 operator_ready
-equal 'the operator was not restarted by any of it' 0 "$(operator get pods -l app.kubernetes.io/name=runtime-cloud-operator -o json |
-    jq '[.items[].status.containerStatuses[].restartCount] | add')"
