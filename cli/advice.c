@@ -80,7 +80,10 @@ static const struct rco_advice_row classes[] = {
 
 static const struct rco_advice_row reasons[] = {
     /* of specifications, before a run exists */
-    {"ReferenceMissing", "it goes on by itself when that exists", YOU, {EDIT_SPEC, WHY_ENV}},
+    {"ReferenceMissing",
+     "it goes on by itself when that exists",
+     YOU,
+     {"kubectl get configmaps --show-labels{flags}", EDIT_SPEC}},
     {"EnvironmentNotReady", "it goes on by itself when the Environment is ready", ADMIN, {WHY_ENV}},
     {"EnvironmentDeleting", "the Environment is going away", ADMIN, {WHY_ENV, EDIT_SPEC}},
     {"TenantMissing", NULL, PLATFORM, {"kubectl get tenants.runtimecloud.io", NAMESPACE}},

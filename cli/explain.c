@@ -113,7 +113,9 @@ void rco_explain_next(struct rco_explainer *x, const char *template)
     };
     const char *text;
 
-    if (f->env_missing && strstr(template, "environment/{env}"))
+    /* Without an Environment nothing below it has been looked at. */
+    if (f->env_missing &&
+        (strstr(template, "environment/{env}") || strstr(template, "get configmaps")))
         return;
     if (x->out->n_next == RCO_EXPLAIN_MAX_NEXT || (!run_name(f) && strstr(template, "{run}")))
         return;

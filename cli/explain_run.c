@@ -66,6 +66,23 @@ static void explain_pod(struct rco_explainer *x, const struct rco_pod *p)
         rco_explain_why(x, "pod %s is %s", p->metadata.name, rco_pod_phase_name(s->phase));
 }
 
+/* The Job is there and its pod is not: refused pods are told in an Event of the Job alone. */
+static bool explain_no_pod(struct rco_explainer *x)
+{
+    const struct rco_run_status *s = &x->f->run->status;
+    const char *job = s->has_engine ? s->engine.job_name : NULL;
+
+    if (rco_str_empty(x->f->job_trouble) || rco_str_empty(job)) {
+        rco_explain_why(x, "no pod of it could be seen yet");
+        return false;
+    }
+    rco_explain_why(x, "Job %s cannot make its pod: %s", job, x->f->job_trouble);
+    rco_explain_why(x, "it is tried on for a few minutes, then the run fails");
+    rco_explain_who(x, "the workspace admin, who owns the Environment");
+    rco_explain_next(x, rco_arena_printf(x->a, "kubectl describe job %s{flags}", job));
+    return true;
+}
+
 static void explain_engine(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
@@ -77,12 +94,14 @@ static void explain_engine(struct rco_explainer *x)
             newest = x->f->pods[i];
     if (newest)
         explain_pod(x, newest);
-    if (r->status.has_engine && r->status.engine.started_at) {
+    /* What the status says of an engine may still be of the phase before. */
+    if (r->status.has_engine && r->status.engine.started_at &&
+        rco_streq(rco_engine_phase_name(r->status.engine.phase), phase_word(r))) {
         rco_text_clock(&at, r->status.engine.started_at);
         rco_explain_why(x, "the %s engine began at %s UTC",
                         rco_engine_phase_name(r->status.engine.phase), rco_buf_str(&at));
-    } else if (!newest) {
-        rco_explain_why(x, "no pod of it could be seen yet");
+    } else if (!newest && explain_no_pod(x)) {
+        return;
     }
     rco_explain_next(x, "kubectl runtimecloud run logs {run} --follow{flags}");
 }

@@ -129,9 +129,14 @@ static void then_stalled(struct rco_explainer *x)
     rco_explain_next(x, "kubectl describe depspec {spec}{flags}");
 }
 
+/* A failure of an older version is not one of what is declared now. */
 static bool when_failed(const struct rco_facts *f)
 {
-    return f->spec->status.has_failure;
+    const struct rco_depspec_status *s = &f->spec->status;
+    bool older = s->has_last_run && s->last_run.has_version && s->has_version &&
+                 s->last_run.version < s->version;
+
+    return s->has_failure && !older;
 }
 
 static void add_retry(struct rco_explainer *x)
@@ -183,6 +188,10 @@ static void then_suspended_behind(struct rco_explainer *x)
         rco_explain_why(x, "applied is version %" PRId64, s->applied_version);
     rco_explain_advise(x,
                        rco_advice_reason(c && !x->f->spec->spec.suspend ? c->reason : "Suspended"));
+    if (s->has_failure)
+        rco_explain_why(x, "the newest run, %s of version %" PRId64 ", failed (%s)",
+                        rco_str_or_empty(s->last_run.name), s->last_run.version,
+                        rco_failure_class_name(s->failure.class));
 }
 
 static bool when_not_ready(const struct rco_facts *f)

@@ -57,6 +57,31 @@ static int list_runs(struct rco_cli *cli, const char *ns, const char *spec,
     return 0;
 }
 
+/* The newest Warning about the Job of F->run's present phase. */
+static void gather_job_trouble(struct rco_cli *cli, struct rco_facts *f)
+{
+    const struct rco_run_status *s = &f->run->status;
+    struct rco_error ignored = RCO_ERROR_INIT;
+    rco_autoapilist list = {0};
+    const struct rco_event *newest = NULL;
+
+    if (!s->has_engine || rco_str_empty(s->engine.job_name))
+        return;
+    rco_autofree char *selector = rco_asprintf("regarding.kind=Job,regarding.name=%s,type=Warning",
+                                               s->engine.job_name);
+    struct rco_api_query query = {
+        .kind = RCO_KIND_EVENT, .ns = f->run->metadata.ns, .field_selector = selector};
+    if (rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)
+        return;
+    for (size_t i = 0; i < list.n; i++) {
+        const struct rco_event *e = list.items[i].object;
+
+        if (!newest || e->metadata.creation >= newest->metadata.creation)
+            newest = e;
+    }
+    f->job_trouble = newest ? newest->note : NULL;
+}
+
 void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
 {
     rco_autofree char *selector =
@@ -69,6 +94,7 @@ void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
     const struct rco_pod **pods;
 
     f->n_pods = 0;
+    f->job_trouble = NULL;
     if (rco_run_state_is_final(f->run->status.state) ||
         rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)
         return;
@@ -80,6 +106,8 @@ void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
             pods[f->n_pods++] = pod;
     }
     f->pods = pods;
+    if (!f->n_pods)
+        gather_job_trouble(cli, f);
 }
 
 static void gather_runs(struct rco_cli *cli, struct rco_facts *f)

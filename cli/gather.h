@@ -17,7 +17,8 @@ RCO_MUST_CHECK int rco_gather_env(struct rco_cli *cli, const char *ns, const cha
 RCO_MUST_CHECK int rco_gather_run(struct rco_cli *cli, const char *ns, const char *name,
                                   struct rco_facts *out, struct rco_api_item *item,
                                   struct rco_error *err);
-/* Adds the pods of F->run's present phase, newest too; forbidden or none: F stays as it is. */
+/* Adds the pods of F->run's present phase, or else what its Job could not make a pod for; forbidden
+ * or none: F has none. */
 void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f);
 
 /* All specifications of NS (NULL = all namespaces), explained, in A; ENVIRONMENT (may be NULL)

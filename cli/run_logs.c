@@ -12,8 +12,9 @@
 
 #define AT(FIELD) offsetof(struct rco_options, FIELD)
 
+/* The engine's output is in a file; the sidecar reports it as it comes. */
 static const char *const container_order[] = {RCO_CONTAINER_FETCH, RCO_CONTAINER_INSTALL,
-                                              RCO_CONTAINER_ENGINE};
+                                              RCO_CONTAINER_REPORT, RCO_CONTAINER_ENGINE};
 
 static enum rco_engine_phase wanted_phase(const struct rco_cli *cli)
 {
@@ -75,10 +76,11 @@ static int list_pods(struct rco_cli *cli, const struct rco_run *run, struct rco_
     return rco_api_list(cli, &query, &cli->arena, out, err);
 }
 
-/* What was printed already, by "pod/container". */
+/* What was printed already, by "pod/container", and of which phases that was all. */
 struct printed {
     struct rco_map map;
     size_t n;
+    bool whole[RCO_ENGINE_PHASE_APPLY + 1]; /* by phase */
 };
 
 static bool is_printed(struct printed *p, const struct rco_pod *pod, const char *container)
@@ -94,6 +96,16 @@ static void set_printed(struct printed *p, const struct rco_pod *pod, const char
 
     rco_map_set(&p->map, key, p);
     p->n++;
+}
+
+/* The sidecar was followed to its end, so what it stored has been shown. */
+static void set_whole(struct printed *p, const struct rco_pod *pod)
+{
+    const char *word = rco_meta_label(&pod->metadata, RCO_LABEL_PHASE);
+    enum rco_engine_phase phase = rco_engine_phase_parse(word);
+
+    if ((size_t)phase < RCO_ARRAY_LEN(p->whole))
+        p->whole[phase] = true;
 }
 
 static bool is_wanted(const struct rco_cli *cli, const struct rco_pod *pod, const char *container)
@@ -118,6 +130,8 @@ static int print_container(struct rco_cli *cli, struct printed *p, const struct 
         return -1;
     }
     set_printed(p, pod, container);
+    if (follow == RCO_FOLLOW_YES && rco_streq(container, RCO_CONTAINER_REPORT))
+        set_whole(p, pod);
     return 0;
 }
 
@@ -131,14 +145,9 @@ static int print_pods(struct rco_cli *cli, const struct rco_run *run, struct pri
     if (list_pods(cli, run, &pods, err) < 0)
         return -1;
     for (size_t i = 0; i < pods.n; i++)
-        for (size_t k = 0; k < n + 1; k++) {
-            const char *container = k < n ? container_order[k] : RCO_CONTAINER_REPORT;
-
-            if (k == n && !cli->opt->container)
-                continue; /* the sidecar's own log is for the curious */
-            if (print_container(cli, p, pods.items[i].object, container, follow, err) < 0)
+        for (size_t k = 0; k < n; k++)
+            if (print_container(cli, p, pods.items[i].object, container_order[k], follow, err) < 0)
                 return -1;
-        }
     return 0;
 }
 
@@ -200,8 +209,8 @@ static int print_unstored(struct rco_cli *cli, const struct rco_run *run, struct
                          run->metadata.name, rco_run_state_name(run->status.state));
 }
 
-/* The pods say what the runner does; what the engine said is stored when its phase has ended. */
-static int print_ended_phases(struct rco_cli *cli, const struct rco_run *run, bool *done,
+/* What ended before it could be followed: its stored log. */
+static int print_ended_phases(struct rco_cli *cli, const struct rco_run *run, struct printed *p,
                               struct rco_error *err)
 {
     static const enum rco_engine_phase phases[] = {RCO_ENGINE_PHASE_PLAN, RCO_ENGINE_PHASE_APPLY};
@@ -211,13 +220,14 @@ static int print_ended_phases(struct rco_cli *cli, const struct rco_run *run, bo
         bool wanted = wanted_phase(cli) == RCO_ENGINE_PHASE_UNSET || wanted_phase(cli) == phases[i];
         rco_autobuf out = RCO_BUF_INIT, text = RCO_BUF_INIT;
 
-        if (!stored || done[i] || !wanted || cli->opt->container)
+        if (!stored || p->whole[phases[i]] || !wanted || cli->opt->container)
             continue;
         rco_buf_addf(&text, "==> %s, its whole log", rco_engine_phase_name(phases[i]));
         rco_text_ink(&out, &cli->style, RCO_INK_DIM, rco_buf_str(&text));
         rco_buf_addc(&out, '\n');
         rco_cli_print(cli, &out);
-        done[i] = true;
+        p->whole[phases[i]] = true;
+        p->n++;
         if (print_stored(cli, run, stored, err) < 0)
             return -1;
     }
@@ -227,7 +237,6 @@ static int print_ended_phases(struct rco_cli *cli, const struct rco_run *run, bo
 static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
 {
     struct printed printed = {.map = RCO_MAP_INIT};
-    bool done[2] = {false, false};
     struct rco_facts f;
     int rc;
 
@@ -236,7 +245,7 @@ static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
         cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
         rc = rco_gather_run(cli, cli->ns, name, &f, NULL, err);
         if (rc == 0)
-            rc = print_ended_phases(cli, f.run, done, err);
+            rc = print_ended_phases(cli, f.run, &printed, err);
         if (rc < 0 || is_over(cli, f.run))
             break;
         rc = print_pods(cli, f.run, &printed, RCO_FOLLOW_YES, err);
@@ -244,7 +253,7 @@ static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
             break;
         pause_s(1);
     }
-    if (rc == 0 && !printed.n && !done[0] && !done[1])
+    if (rc == 0 && !printed.n)
         rc = print_unstored(cli, f.run, err);
     rco_map_release(&printed.map);
     return rc < 0 ? explain_forbidden(err) : 0;

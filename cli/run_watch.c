@@ -18,6 +18,8 @@ struct watching {
     struct rco_buf before;   /* what was printed last: a line, or a resourceVersion with -o json */
     enum rco_run_state last; /* the newest state seen */
     bool deleted;
+    rco_wall started;
+    int faults; /* in a row */
 };
 
 /* What ends a watch: a final state, or one that only a person can end and this version cannot. */
@@ -79,32 +81,128 @@ static int on_event(void *ctx, enum rco_watch_type type, const char *object, siz
     return RCO_CLI_STOP;
 }
 
-static int64_t remaining_ms(const struct rco_cli *cli, rco_wall started)
+static bool is_late(const struct watching *w)
 {
-    return cli->opt->timeout_ns / RCO_NS_PER_MS - (rco_cli_now() - started) / 1000;
+    const struct rco_options *opt = w->cli->opt;
+
+    return opt->timeout_ns && opt->timeout_ns / 1000 <= rco_cli_now() - w->started;
 }
 
-/* Waits for a change, at most POD_LOOK_MS. */
-static int wait_for_change(struct watching *w, const char *name, struct rco_error *err)
+/* Waits for a change of OBJECT, which is of KIND, at most POD_LOOK_MS. */
+static int wait_for_change(struct watching *w, enum rco_kind kind, const struct rco_meta *object,
+                           rco_api_on_event on_change, struct rco_error *err)
 {
-    rco_autofree char *selector = rco_asprintf("metadata.name=%s", name);
-    struct rco_api_query query = {
-        .kind = RCO_KIND_RUN, .ns = w->cli->ns, .field_selector = selector};
+    rco_autofree char *selector = rco_asprintf("metadata.name=%s", object->name);
+    struct rco_api_query query = {.kind = kind, .ns = w->cli->ns, .field_selector = selector};
     bool stopped = false;
 
-    if (rco_api_watch(w->cli, &query, w->facts.run->metadata.resource_version, POD_LOOK_MS,
-                      on_event, w, &stopped, err) == 0)
+    if (rco_api_watch(w->cli, &query, object->resource_version, POD_LOOK_MS, on_change, w, &stopped,
+                      err) == 0)
         return 0;
     return err->code == RCO_ETIMEOUT || err->code == RCO_EGONE ? 0 : -1;
 }
+
+/* Whether to go on after RC of one look: a server that cannot be reached is asked again. */
+static int check_fault(struct watching *w, int rc, const struct rco_error *err)
+{
+    if (rc == 0)
+        w->faults = 0;
+    else if (!rco_error_is_retryable(err) || ++w->faults == FAULTS_MAX)
+        return -1;
+    return 0;
+}
+
+/* --- which run --------------------------------------------------------------------------------- */
+
+static int on_spec_event(void *ctx, enum rco_watch_type type, const char *object, size_t n,
+                         struct rco_error *err)
+{
+    (void)ctx;
+    (void)object;
+    (void)n;
+    (void)err;
+    return type == RCO_WATCH_BOOKMARK ? 0 : RCO_CLI_STOP;
+}
+
+/* The run of what is declared now: the current one, or the one that has ended. NULL = none yet. */
+static const char *run_of_now(const struct rco_depspec *spec)
+{
+    const struct rco_depspec_status *s = &spec->status;
+
+    if (!s->has_observed_generation || s->observed_generation != spec->metadata.generation)
+        return NULL;
+    if (s->has_current_run_ref)
+        return s->current_run_ref.name;
+    if (s->has_last_run && s->last_run.version == s->version)
+        return s->last_run.name;
+    return s->applied_version == s->version ? s->applied_run_ref.name : NULL;
+}
+
+/* Nothing makes a run unless somebody acts. */
+static int refuse_idle(struct watching *w, const struct rco_explanation *x, struct rco_error *err)
+{
+    return rco_error_set(err, RCO_ECANCELLED,
+                         "there is no run to watch: %s%s%s; 'kubectl runtimecloud why %s%s' says "
+                         "what to do",
+                         x->what, x->n_why ? ": " : "", x->n_why ? x->why[0] : "",
+                         w->cli->opt->spec, w->cli->flags);
+}
+
+static void print_waiting(struct watching *w, const struct rco_explanation *x)
+{
+    rco_autobuf line = RCO_BUF_INIT;
+    const char *why = x->n_why ? x->why[0] : x->what;
+
+    if (rco_cli_wants_json(w->cli))
+        return;
+    rco_text_clock(&line, rco_cli_now());
+    rco_buf_addf(&line, "  %-16s ", x->word);
+    rco_text_clean(&line, why);
+    print_once(w, why, &line);
+}
+
+/* With --spec: waits until the operator has seen what is declared and made its run, so that a run
+ * of an older version is not taken for it. *RET_NAME is malloc'd. */
+static int find_run(struct watching *w, char **ret_name, struct rco_error *err)
+{
+    struct rco_cli *cli = w->cli;
+
+    while (true) {
+        struct rco_explanation x = {0};
+        struct rco_facts f;
+        const char *name;
+        int rc;
+
+        rco_arena_clear(&cli->arena);
+        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+        rc = rco_gather_spec(cli, cli->ns, cli->opt->spec, &f, err);
+        if (rc == 0) {
+            name = run_of_now(f.spec);
+            if (name) {
+                *ret_name = rco_strdup(name);
+                return 0;
+            }
+            rco_explain_spec(&f, &cli->arena, &x);
+            if (x.health == RCO_HEALTH_BAD || f.spec->spec.suspend)
+                return refuse_idle(w, &x, err);
+            print_waiting(w, &x);
+            rc = wait_for_change(w, RCO_KIND_DEPSPEC, &f.spec->metadata, on_spec_event, err);
+        }
+        if (check_fault(w, rc, err) < 0)
+            return -1;
+        if (is_late(w))
+            return rco_error_set(err, RCO_ECANCELLED, "no run has begun within --timeout: %s",
+                                 x.n_why ? x.why[0] : rco_str_or_empty(x.what));
+    }
+}
+
+/* --- the run ------------------------------------------------------------------------------------ */
 
 /* Reads, prints, waits for a change, until the run is over or gone. NAME must outlive the arena. */
 static int follow(struct watching *w, const char *name, struct rco_error *err)
 {
     struct rco_cli *cli = w->cli;
-    rco_wall started = rco_cli_now();
     bool seen = false;
-    int faults = 0;
 
     while (true) {
         struct rco_api_item item = {0};
@@ -123,15 +221,13 @@ static int follow(struct watching *w, const char *name, struct rco_error *err)
             print_state(w, &item);
             if (is_over(w->facts.run))
                 return 0;
-            rc = wait_for_change(w, name, err);
+            rc = wait_for_change(w, RCO_KIND_RUN, &w->facts.run->metadata, on_event, err);
         }
-        if (rc == 0)
-            faults = 0;
-        else if (!rco_error_is_retryable(err) || ++faults == FAULTS_MAX)
+        if (check_fault(w, rc, err) < 0)
             return -1;
         if (w->deleted)
             return 0;
-        if (cli->opt->timeout_ns && remaining_ms(cli, started) <= 0)
+        if (is_late(w))
             return rco_error_set(err, RCO_ECANCELLED,
                                  "run %s has not ended within --timeout; it goes on (now %s)", name,
                                  rco_run_state_name(w->last));
@@ -158,25 +254,34 @@ static void print_end(struct watching *w)
     rco_cli_print(w->cli, &out);
 }
 
+static int name_run(struct watching *w, char **ret_name, struct rco_error *err)
+{
+    const char *name;
+
+    if (!w->cli->opt->n_args)
+        return find_run(w, ret_name, err);
+    if (rco_gather_named_run(w->cli, &name, err) < 0)
+        return -1;
+    *ret_name = rco_strdup(name);
+    return 0;
+}
+
 static int run(struct rco_cli *cli)
 {
-    struct watching w = {.cli = cli, .arena = RCO_ARENA_INIT};
+    struct watching w = {.cli = cli, .arena = RCO_ARENA_INIT, .started = rco_cli_now()};
     struct rco_error err = RCO_ERROR_INIT;
     int code = rco_run_args_check(cli);
-    rco_autofree char *own_name = NULL;
-    const char *name;
+    rco_autofree char *name = NULL;
 
     if (code)
         return code;
     if (cli->opt->output == RCO_OUTPUT_YAML)
         return rco_cli_usage_error(
             cli, "run watch prints lines for people, or one object a line with -o json");
-    if (rco_cli_connect(cli, &err) == 0 && rco_gather_named_run(cli, &name, &err) == 0) {
-        own_name = rco_strdup(name);
-        code = follow(&w, own_name, &err);
-    } else {
+    if (rco_cli_connect(cli, &err) < 0 || name_run(&w, &name, &err) < 0)
         code = -1;
-    }
+    else
+        code = follow(&w, name, &err);
     if (code < 0) {
         code = rco_cli_fail(cli, &err);
     } else {
@@ -190,7 +295,7 @@ static int run(struct rco_cli *cli)
 
 static const struct rco_option options[] = {
     {"spec", 0, RCO_OPTION_NAME, AT(spec), "NAME",
-     "the current or newest run of this specification", NULL},
+     "the run of what this specification declares now; waits until there is one", NULL},
     {"timeout", 0, RCO_OPTION_DURATION, AT(timeout_ns), "DURATION",
      "give up after so long, like 10m; the run goes on (default: never)", NULL},
 };

@@ -57,6 +57,8 @@ void rco_render_log_text(struct rco_render_log *l, const char *text, size_t n)
 {
     rco_autobuf clean = RCO_BUF_INIT;
     rco_render_printable(text, n, &clean);
+    if (l->on_text && clean.len)
+        l->on_text(l->ctx, clean.data, clean.len);
     if (l->head.len + clean.len <= RCO_LOG_HEAD && l->tail.len == 0) {
         rco_buf_add(&l->head, clean.data, clean.len);
         return;

@@ -12,10 +12,14 @@
 #define RCO_LOG_TAIL (1024 * 1024)
 #define RCO_DIFF_MAX (1024 * 1024)
 
+typedef void (*rco_render_on_text)(void *ctx, const char *text, size_t n);
+
 /* Beginning and end of a text, at most RCO_LOG_HEAD + RCO_LOG_TAIL. */
 struct rco_render_log {
     struct rco_buf head, tail;
     size_t left_out;
+    rco_render_on_text on_text; /* called with what is added, made printable; may be NULL */
+    void *ctx;
 };
 
 void rco_render_log_release(struct rco_render_log *l);

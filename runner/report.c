@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define HEARTBEAT_S 10
 #define POLL_MS 200
@@ -22,6 +23,7 @@
 #define START_WAIT_S 300
 /* After SIGTERM without a result: the engine's last write may still be on its way. */
 #define LAST_LOOK_MS 3000
+#define SHOWN_MAX (4 * 1024 * 1024) /* of the log on standard output */
 
 struct report {
     struct rco_runner *r;
@@ -29,6 +31,7 @@ struct report {
     struct rco_outcome_input in;
     struct rco_tail tail;
     struct rco_render_log log;
+    size_t shown; /* bytes of it on standard output */
     struct rco_buf diff;
     bool diff_cut;
     struct rco_arena line; /* of one event */
@@ -56,6 +59,21 @@ static void rest(struct report *p, int64_t ms)
     struct pollfd fd = {.fd = p->term ? -1 : p->r->stop_fd, .events = POLLIN};
     if (poll(&fd, 1, (int)ms) > 0)
         p->term = true;
+}
+
+/* The log as it comes, for whoever follows the pod; what is stored in the end is what counts. */
+static void show(void *ctx, const char *text, size_t n)
+{
+    static const char more[] = "... more than can be shown here; the stored log has it ...\n";
+    struct report *p = ctx;
+    struct rco_error ignored = RCO_ERROR_INIT;
+    if (p->shown > SHOWN_MAX)
+        return;
+    p->shown += n;
+    bool last = p->shown > SHOWN_MAX;
+    if (rco_fd_write_all(STDOUT_FILENO, last ? more : text, last ? sizeof(more) - 1 : n,
+                         &ignored) < 0)
+        p->shown = SHOWN_MAX + 1;
 }
 
 static void on_line(void *ctx, const char *line, size_t n)
@@ -252,9 +270,13 @@ static void build_log(struct report *p, struct rco_buf *out, bool *ret_cut)
         rco_render_log_text(&p->log, stderr_text.data, stderr_text.len);
     bool cut = rco_render_log_finish(&p->log, &engine);
     rco_buf_add(out, engine.data, engine.len);
-    if (p->receipt.has_failure)
-        rco_buf_addf(out, "%s: %s\n", rco_failure_class_name(p->receipt.failure.class),
+    if (p->receipt.has_failure) {
+        rco_autobuf failure = RCO_BUF_INIT;
+        rco_buf_addf(&failure, "%s: %s\n", rco_failure_class_name(p->receipt.failure.class),
                      p->receipt.failure.message);
+        rco_buf_add(out, failure.data, failure.len);
+        show(p, failure.data, failure.len);
+    }
     *ret_cut = cut || p->in.done.output_cut;
 }
 
@@ -403,6 +425,8 @@ int rco_verb_report(struct rco_runner *r)
 {
     struct rco_failure f = RCO_FAILURE_INIT;
     struct report p = {.r = r};
+    p.log.on_text = show;
+    p.log.ctx = &p;
     int code = RCO_EXIT_OK;
     umask(022);
     p.in.builder = rco_receipt_builder_new(r->job.phase);

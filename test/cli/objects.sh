@@ -88,7 +88,8 @@ make_pod() { # NAME RUN PHASE STATUS-JSON
     uid=$(uid_of provisioningrun "$2")
     jq -n --arg n "$1" --arg r "$2" --arg p "$3" --arg u "$uid" '{apiVersion: "v1", kind: "Pod",
         metadata: {name: $n, labels: {"runtimecloud.io/run": $r, "runtimecloud.io/run-uid": $u, "runtimecloud.io/phase": $p}},
-        spec: {nodeName: "node", serviceAccountName: "deployer", initContainers: [{name: "fetch", image: "runner:1"}, {name: "install", image: "runner:1"}],
+        spec: {nodeName: "node", serviceAccountName: "deployer", initContainers: [{name: "fetch", image: "runner:1"}, {name: "install", image: "runner:1"},
+                 {name: "report", image: "runner:1", restartPolicy: "Always"}],
                containers: [{name: "engine", image: "runner:1"}]}}' | apply
     k patch pod "$1" --subresource=status --type=merge -p "{\"status\":$4}" >/dev/null
 }

@@ -254,6 +254,21 @@ has "waits for an approval (ApprovalUnavailable)" "3 to create, 0 to change, 2 t
 krc 1 "run watch does not wait for ever for it" run watch --spec payroll -n $NS
 has "AwaitingApproval"
 
+# refused: the namespace takes no pod of its Job, which only an Event of the Job tells.
+make_spec refused dev
+make_run refused-ggggg-v1-b1 refused dev 1 development
+run_state refused-ggggg-v1-b1 Pending
+run_state refused-ggggg-v1-b1 Planning '{"engine":{"phase":"plan","jobName":"rco-refused-p","jobUid":"j1"}}'
+k apply -f - >/dev/null <<EOF
+{"apiVersion": "v1", "kind": "Event", "metadata": {"name": "rco-refused-p.1"}, "type": "Warning", "reason": "FailedCreate",
+ "involvedObject": {"apiVersion": "batch/v1", "kind": "Job", "namespace": "$NS", "name": "rco-refused-p"}, "source": {"component": "job-controller"},
+ "message": "Error creating: pods is forbidden: serviceaccount deployer not found", "firstTimestamp": "$(at 5)", "lastTimestamp": "$(at 5)", "count": 1}
+EOF
+krc 1 "why a Job cannot make its pod is said" why run/refused-ggggg-v1-b1 -n $NS
+has "Job rco-refused-p cannot make its pod: Error creating: pods is forbidden: serviceaccount deployer not found" "kubectl describe job rco-refused-p -n team-a"
+k delete deploymentspecification refused >/dev/null
+k delete provisioningrun refused-ggggg-v1-b1 >/dev/null
+
 # missing, paused, fresh, stranded.
 make_spec missing dev
 status deploymentspecification missing "{\"observedGeneration\":1,\"version\":1,\"conditions\":[$(condition Ready False ReferenceMissing 'configRefs[0]: ConfigMap web-settings does not exist in namespace team-a')]}"
@@ -334,13 +349,49 @@ out=$(<"$dir/watch") err='' current="run watch ends with 1 when the run is delet
 if [ $code = 1 ]; then result ok "$current"; else result fail "$current" "exit $code: $out"; fi
 has "was deleted"
 
+# --- run watch --spec: the run of what is declared now, never an older one ---------------------
+
+krc 1 "run watch --spec says why there is no run and that nobody makes one" run watch --spec paused -n $NS
+says "no run to watch" "suspended" "kubectl runtimecloud why paused"
+krc 1 "run watch --spec of a stalled specification ends at once" run watch --spec taken -n $NS
+says "no run to watch" "belongs to team-b/other"
+krc 1 "run watch --spec waits for what goes on by itself" run watch --spec missing -n $NS --timeout 1s
+has Waiting "ConfigMap web-settings does not exist"
+says "no run has begun within --timeout" "ConfigMap web-settings does not exist"
+make_spec moved dev
+make_run moved-fffff-v1-b1 moved dev 1 development
+for state in Pending Planning; do run_state moved-fffff-v1-b1 $state; done
+for state in Planned Applying; do run_state moved-fffff-v1-b1 $state "$(receipt 1 0 0 0)"; done
+run_state moved-fffff-v1-b1 Applied "{\"completedAt\":\"$(at 50)\",\"applyReceipt\":{\"result\":\"Succeeded\"}}"
+moved_run=$(uid_of provisioningrun moved-fffff-v1-b1)
+status deploymentspecification moved "{\"observedGeneration\":1,\"version\":1,\"appliedVersion\":1,\"appliedRunRef\":{\"name\":\"moved-fffff-v1-b1\",\"uid\":\"$moved_run\"},\"lastRun\":{\"name\":\"moved-fffff-v1-b1\",\"uid\":\"$moved_run\",\"version\":1,\"number\":1,\"state\":\"Applied\"},\"conditions\":[$(condition Ready True Applied 'version 1 is applied')]}"
+krc 0 "run watch --spec of what is applied is done" run watch --spec moved -n $NS
+has moved-fffff-v1-b1
+k patch deploymentspecification moved --type=merge -p '{"spec":{"programVersion":"1123456789abcdef0123456789abcdef01234567"}}' >/dev/null
+"$bin" run watch --spec moved -n $NS >"$dir/watch" 2>&1 &
+watch_pid=$!
+sleep 1
+make_run moved-fffff-v2-b1 moved dev 2 development
+run_state moved-fffff-v2-b1 Pending
+status deploymentspecification moved "{\"observedGeneration\":2,\"version\":2,\"currentRunRef\":{\"name\":\"moved-fffff-v2-b1\"}}"
+run_state moved-fffff-v2-b1 Planning
+sleep 1
+run_state moved-fffff-v2-b1 Failed "{\"completedAt\":\"$(at 0)\",\"failure\":{\"class\":\"Source\",\"message\":\"no such commit\"}}"
+wait $watch_pid
+code=$?
+out=$(<"$dir/watch") err='' current="run watch --spec waits for the run of a change that was just made"
+if [ $code = 1 ]; then result ok "$current"; else result fail "$current" "exit $code: $out"; fi
+has Unobserved "no such commit" moved-fffff-v2-b1
+has_not "applied version 1"
+
 # --- logs of running pods, through the API server to a kubelet -------------------------------
 
 web=$dir/kubelet/containerLogs/$NS/follow-pod
 mkdir -p "$web"
 printf 'fetched 12 files\n' >"$web/fetch?follow=true"
 printf 'installed 3 plugins\n' >"$web/install?follow=true"
-printf 'engine says \033[31mhello\033[0m\n' >"$web/engine?follow=true"
+printf 'engine says \033[31mhello\033[0m\n' >"$web/report?follow=true"
+printf 'wrapper is done\n' >"$web/engine?follow=true"
 printf 'engine so far\n' >"$web/engine"
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$dir/kubelet.key" -out "$dir/kubelet.crt" -days 2 -subj /CN=node \
     -addext subjectAltName=IP:127.0.0.1 2>/dev/null
@@ -354,14 +405,14 @@ EOF
 make_run cart-ccccc-v1-b3 cart dev 1 development
 run_state cart-ccccc-v1-b3 Pending
 run_state cart-ccccc-v1-b3 Planning
-make_pod follow-pod cart-ccccc-v1-b3 plan '{"phase":"Running","initContainerStatuses":[{"name":"fetch","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}},{"name":"install","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}}],"containerStatuses":[{"name":"engine","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}]}'
+make_pod follow-pod cart-ccccc-v1-b3 plan '{"phase":"Running","initContainerStatuses":[{"name":"fetch","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}},{"name":"install","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}},{"name":"report","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}],"containerStatuses":[{"name":"engine","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}]}'
 (
     sleep 3
     run_state cart-ccccc-v1-b3 Failed '{"failure":{"class":"Resource","message":"no"}}'
 ) &
-krc 0 "run logs --follow shows fetch, install and engine of the running pod in order" run logs cart-ccccc-v1-b3 -n $NS --follow
-has "==> plan, fetch (pod follow-pod)" "fetched 12 files" "installed 3 plugins" "engine says"
-order=$(grep -nE 'fetched|installed|engine says' <<<"$out" | cut -d: -f1 | tr '\n' ' ')
+krc 0 "run logs --follow shows fetch, install and what the engine says of the running pod in order" run logs cart-ccccc-v1-b3 -n $NS --follow
+has "==> plan, fetch (pod follow-pod)" "fetched 12 files" "installed 3 plugins" "engine says" "wrapper is done"
+order=$(grep -nE 'fetched|installed|engine says|wrapper' <<<"$out" | cut -d: -f1 | tr '\n' ' ')
 if [ "$order" = "$(tr ' ' '\n' <<<"$order" | sort -n | xargs) " ]; then result ok "$current"; else result fail "$current" "order $order"; fi
 krc 0 "run logs of a container while its pod is there" run logs cart-ccccc-v1-b3 -n $NS --container engine
 has "engine so far"

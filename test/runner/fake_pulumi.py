@@ -49,6 +49,16 @@ def flood():
     return real()
 
 
+def many():
+    """More steps than the sidecar shows of its log."""
+    name = "n" * 80
+    for i in range(50_000):
+        metadata = {"op": "create", "urn": f"urn:pulumi:dev::shop::my:module:Kind::{name}{i}",
+                    "type": "my:module:Kind", "old": None, "new": None}
+        event(resourcePreEvent={"metadata": metadata, "planning": True})
+    return real()
+
+
 def binary():
     out = sys.stdout.buffer
     for i in range(64):

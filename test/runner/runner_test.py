@@ -155,6 +155,8 @@ class MainPath(Base):
         self.assertTrue(pod.summary("engine")["ok"])
         log = self.gateway.artifact("log").decode()
         self.assertIn("preview succeeded: 1 create", log)
+        engine = log.split("--- engine ---\n")[1]
+        self.assertIn(engine, pod.output("report"))  # as it came, for who follows the pod
         self.assertIn("pulumi:pulumi:Stack", self.gateway.artifact("diff").decode())
         self.assertEqual({"Bearer " + TOKEN}, self.gateway.tokens)
 
@@ -777,6 +779,16 @@ class Faults(Base):
         self.assertIn(b"\n499999 0123456789abcdef", log)
         self.assertRegex(log.decode(), r"\.\.\. \d+ bytes of output left out")
         self.assertTrue([a for a in receipt["artifacts"] if a["kind"] == "log"][0]["truncated"])
+        self.assertLess(len(pod.output("report")), 5 << 20)
+
+    def test_a_plan_of_many_steps_is_shown_up_to_a_cap(self):
+        pod, receipt = self.fake_plan("many")
+        self.assertEqual((receipt["result"], receipt["adds"]), ("Succeeded", 50_001), receipt.get("failure"))
+        shown = pod.output("report")
+        self.assertLess(len(shown), (4 << 20) + 4096)
+        self.assertIn("... more than can be shown here; the stored log has it ...\n", shown)
+        self.assertNotIn("preview succeeded: 1 create", shown)
+        self.assertIn(b"preview succeeded: 1 create", self.gateway.artifact("log"))
 
     def test_a_program_that_prints_binary(self):
         pod, receipt = self.fake_plan("binary")

@@ -1,5 +1,5 @@
 /* Golden tests of the screens: each directory below test/cases/cli holds objects (spec.json,
- * env.json, run.json, last.json, applied.json, pod.json, claim.json) and what is printed for them
+ * env.json, run.json, last.json, applied.json, pod.json, event.json of a Job, claim.json) and what is printed for them
  * (want.txt, and want.json where there is a document). The prefix of the directory's name chooses
  * the screen: spec-, run-, env-, why-spec-, why-run-, why-env-, progress-; a name that ends in
  * -wide prints wide. RCO_GOLDEN_WRITE=1 writes the wants anew. */
@@ -54,6 +54,7 @@ static void load_facts(const char *name, struct case_facts *c)
 {
     struct rco_error err = RCO_ERROR_INIT;
     struct rco_facts *f = &c->facts;
+    const struct rco_event *event;
 
     *c = (struct case_facts){.arena = RCO_ARENA_INIT};
     assert_int_equal(rco_wall_parse("2026-11-30T12:00:00Z", &f->now, &err), 0);
@@ -68,6 +69,8 @@ static void load_facts(const char *name, struct case_facts *c)
     c->pods[0] = load(&c->arena, name, "pod.json", &rco_pod_schema);
     f->pods = c->pods;
     f->n_pods = c->pods[0] != NULL;
+    event = load(&c->arena, name, "event.json", &rco_event_schema);
+    f->job_trouble = event ? event->note : NULL;
 }
 
 static void render(const char *name, struct case_facts *c, struct rco_buf *text,

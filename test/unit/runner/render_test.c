@@ -63,6 +63,11 @@ static void a_diff_shows_paths_and_values(void **state)
     diff_is(STEP("create-replacement", "\"old\":{},\"new\":{}"), "");
 }
 
+static void on_text(void *ctx, const char *text, size_t n)
+{
+    rco_buf_add(ctx, text, n);
+}
+
 static void the_log_says_what_happened(void **state)
 {
     static const char *const lines[] = {
@@ -76,8 +81,8 @@ static void the_log_says_what_happened(void **state)
         "\"resourceChanges\":{\"same\":1,\"update\":2}}}",
         "{\"sequence\":1,\"summaryEvent\":",
     };
-    struct rco_render_log log = {0};
-    rco_autobuf out = RCO_BUF_INIT;
+    rco_autobuf out = RCO_BUF_INIT, shown = RCO_BUF_INIT;
+    struct rco_render_log log = {.on_text = on_text, .ctx = &shown};
     for (size_t i = 0; i < RCO_ARRAY_LEN(lines); i++) {
         rco_autoarena a = RCO_ARENA_INIT;
         struct rco_engine_event e;
@@ -89,6 +94,7 @@ static void the_log_says_what_happened(void **state)
                         "warning: careful\nplain text\n~ update k:Map app (preview)\n"
                         "preview succeeded: 1 same, 2 update\n"
                         "(an event of the engine could not be read)\n");
+    assert_string_equal(rco_buf_str(&shown), rco_buf_str(&out));
     rco_render_log_release(&log);
 }
 
