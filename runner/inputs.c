@@ -60,8 +60,11 @@ static int load_secrets(struct rco_runner *r, struct rco_inputs *in, struct rco_
     for (size_t i = 0; i < r->job.n_secrets; i++) {
         const struct rco_runner_job_secret *s = &r->job.secrets[i];
         if (!read_value(r, rco_arena_printf(&r->arena, "secrets/%zu", i), &in->secrets[i]))
-            return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "missing Secret %s key %s",
-                                   s->secret, s->secret_key);
+            return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG,
+                                   "missing Secret %s key %s (spec.secretRefs, %s): there is no "
+                                   "such Secret in this namespace, or it has no such key",
+                                   s->secret, s->secret_key,
+                                   rco_str_empty(s->key) ? s->env : s->key);
         if (add_mask(in, &in->secrets[i], s->secret, s->secret_key, f) < 0)
             return -1;
     }
@@ -138,8 +141,10 @@ static int load_passphrase(struct rco_runner *r, struct rco_inputs *in, struct r
     if (!uses_passphrase(&r->job))
         return 0;
     if (!read_value(r, "passphrase/passphrase", &v))
-        return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "missing Secret %s key passphrase",
-                               rco_str_or_empty(r->job.backend.passphrase_secret));
+        return rco_failure_set(
+            f, RCO_FAILURE_CLASS_CONFIG,
+            "missing Secret %s key passphrase (what protects the state of the Environment)",
+            rco_str_or_empty(r->job.backend.passphrase_secret));
     return add_mask(in, &v, rco_str_or_empty(r->job.backend.passphrase_secret), "passphrase", f);
 }
 

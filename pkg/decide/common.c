@@ -1,7 +1,7 @@
 #include "decide/common.h"
 
-#include "api/zz_generated_types.h"
 #include "plan/plan.h"
+#include "pulumi/failure.h"
 
 #include <string.h>
 
@@ -46,4 +46,14 @@ const char *rco_or(const char *value, const char *fallback)
 int64_t rco_or_int(int64_t value, int64_t fallback)
 {
     return value ? value : fallback;
+}
+
+const char *rco_remedy_of(enum rco_failure_class class, const char *reason, struct rco_arena *a)
+{
+    if (rco_streq(reason, RCO_REASON_STACK_CLAIMED) ||
+        rco_streq(reason, RCO_REASON_BACKEND_CHANGED))
+        return "";
+    if (rco_streq(reason, RCO_REASON_MISSING_SECRET))
+        return "; a Secret that appears later is found by itself";
+    return rco_arena_printf(a, "; %s", rco_fail_row(class)->remedy);
 }

@@ -4,6 +4,8 @@
 
 #include "api/kinds.h"
 #include "api/labels.h"
+#include "api/zz_generated_types.h"
+#include "base/arena.h"
 #include "pulumi/job.h"
 
 #include <stdbool.h>
@@ -46,6 +48,10 @@ bool rco_namespace_is_unlabelled(const struct rco_namespace *ns);
 /* The outcome of the create of (KIND, NAME), or NULL. */
 const struct rco_outcome *rco_outcome_find(const struct rco_outcome *items, size_t n,
                                            enum rco_kind kind, const char *name);
+
+/* What to do about a failure of CLASS that has REASON, with "; " before it, to put behind its
+ * message; "" where the message says it itself. */
+const char *rco_remedy_of(enum rco_failure_class class, const char *reason, struct rco_arena *a);
 
 /* The number at the end of a run's name (`...-b3`); 0 when NAME is not such a name. */
 int64_t rco_run_number(const char *name);

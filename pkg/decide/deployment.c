@@ -387,10 +387,10 @@ static void report_failed(void *p)
     const char *text = failure_message(c), *old = said_before(c, rco_or(reason, "Failed"));
     stall(c, rco_or(reason, "Failed"),
           !text && old ? old
-                       : rco_message(c->a, "run %s failed (%s): %s; %s", c->next.last_run.name,
+                       : rco_message(c->a, "run %s failed (%s): %s%s", c->next.last_run.name,
                                      rco_failure_class_name(c->next.failure.class),
                                      rco_or(text, "see its log"),
-                                     rco_fail_row(c->next.failure.class)->remedy));
+                                     rco_remedy_of(c->next.failure.class, last, c->a)));
 }
 
 static bool was_stopped(const void *p)

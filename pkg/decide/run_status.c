@@ -62,7 +62,7 @@ void rco_run_fail_at(struct rco_run_ctx *c, const struct rco_run_failure *failur
     c->next.has_failure = true;
     end(c, RCO_RUN_STATE_FAILED, why);
     const char *message =
-        rco_message(c->a, "%.600s (%s); %s", text, aftermath(c), rco_fail_row(class)->remedy);
+        rco_message(c->a, "%.600s (%s)%s", text, aftermath(c), rco_remedy_of(class, reason, c->a));
     rco_conditions_stalled(&c->conditions, why, message);
     rco_conditions_set(&c->conditions, "Succeeded", "False", why, message);
     rco_events_add(c->a, &c->next.events, &c->next.n_events, "ProvisioningFailed", c->now);

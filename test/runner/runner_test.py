@@ -550,7 +550,7 @@ class Values(Base):
     def test_a_missing_secret(self):
         pod = self.pod(secrets=[("shop:token", None)], configs=[("shop:greeting", "x")])
         self.assertEqual(pod.all(), 0)
-        self.failure(self.gateway.receipts[-1], "Config", "missing Secret dev-secrets key token")
+        self.failure(self.gateway.receipts[-1], "Config", "missing Secret dev-secrets key token (spec.secretRefs, shop:token)")
 
     def test_a_missing_config_map(self):
         pod = self.pod(**self.inputs())
