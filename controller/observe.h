@@ -10,7 +10,7 @@
 #define RCO_INDEX_ACTIVE "active"               /* runs that still need attention, "ns/environment" */
 #define RCO_INDEX_SPECIFICATION "specification" /* "ns/specification" */
 #define RCO_INDEX_RUN "run"                     /* "ns/run", of what a run made */
-#define RCO_INDEX_RUN_UID "run-uid"             /* uid of the run an object belongs to */
+#define RCO_INDEX_RUN_UID "run-uid"             /* "ns/uid" of the run that a Job or pod belongs to; of claims the uid */
 #define RCO_INDEX_UID "uid"
 #define RCO_INDEX_BLOCKED_BY "blocked-by" /* specifications: claim that they wait for */
 #define RCO_INDEX_NODE "node" /* pods: name of their node */

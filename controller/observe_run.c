@@ -86,14 +86,15 @@ static void observe_run(const struct rco_observer *obs, const struct rco_world *
     const struct rco_run *run = s->run;
     const char *ns = run->metadata.ns, *uid = run->metadata.uid;
     const char *in_env = rco_index_key(a, ns, run->spec.environment_id);
+    const char *own = rco_index_key(a, ns, uid); /* what a label says in another namespace is nothing */
     char anchor[RCO_NAME_SIZE];
 
     s->spec = rco_observer_get(obs, RCO_KIND_DEPSPEC, ns,
                                rco_str_or_empty(run->spec.specification_ref.name), a);
     s->env = rco_observer_get(obs, RCO_KIND_ENV, ns, rco_str_or_empty(run->spec.environment_id), a);
-    s->n_jobs = rco_observer_by_index(obs, RCO_KIND_JOB, RCO_INDEX_RUN_UID, uid, a,
+    s->n_jobs = rco_observer_by_index(obs, RCO_KIND_JOB, RCO_INDEX_RUN_UID, own, a,
                                       (const void ***)&s->jobs);
-    s->n_pods = rco_observer_by_index(obs, RCO_KIND_POD, RCO_INDEX_RUN_UID, uid, a,
+    s->n_pods = rco_observer_by_index(obs, RCO_KIND_POD, RCO_INDEX_RUN_UID, own, a,
                                       (const void ***)&s->pods);
     rco_name_anchor(uid, anchor);
     s->anchor = rco_observer_get(obs, RCO_KIND_CONFIGMAP, ns, anchor, a);

@@ -33,7 +33,7 @@ static void index_label_environment(const void *obj, struct rco_index_sink *sink
 
 static void index_label_run_uid(const void *obj, struct rco_index_sink *sink)
 {
-    rco_index_emit(sink, rco_meta_label(obj, RCO_LABEL_RUN_UID));
+    emit_pair(sink, obj, rco_meta_label(obj, RCO_LABEL_RUN_UID));
 }
 
 static void index_label_run(const void *obj, struct rco_index_sink *sink)
@@ -481,7 +481,7 @@ void rco_setup_fill(struct rco_setup_storage *storage, struct rco_world *world)
         {RCO_KIND_TENANT, NULL, NULL, NULL, NULL, NULL, 0},
         {RCO_KIND_NAMESPACE, NULL, NULL, NULL, rco_compact_namespace, NULL, 0},
         {RCO_KIND_NODE, NULL, NULL, NULL, rco_compact_node, NULL, 0},
-        {RCO_KIND_ENV, NULL, NULL, NULL, NULL, INDEXES(env_indexes)},
+        {RCO_KIND_ENV, NULL, NULL, NULL, rco_compact_env, INDEXES(env_indexes)},
         {RCO_KIND_DEPSPEC, NULL, NULL, NULL, rco_compact_depspec, INDEXES(depspec_indexes)},
         {RCO_KIND_RUN, NULL, NULL, NULL, rco_compact_run, INDEXES(run_indexes)},
         {RCO_KIND_JOB, NULL, ours, NULL, rco_compact_job, INDEXES(job_indexes)},

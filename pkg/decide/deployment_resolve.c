@@ -1,5 +1,6 @@
 #include "decide/deployment_resolve.h"
 
+#include "decide/compact.h"
 #include "decide/conditions.h"
 
 #include <string.h>
@@ -270,6 +271,13 @@ static bool resolve_config(struct resolver *r, const struct rco_depspec_config_r
                         "or has no label %s=%s; create or label it and this goes on by "
                         "itself",
                         name, ref->key, r->spec->metadata.ns, RCO_LABEL_ENVIRONMENT, env));
+    if (rco_kv_get(map->data, map->n_data, RCO_CONFIGMAP_TOO_MANY_KEYS))
+        return wait_for(
+            r, "ReferenceMissing",
+            rco_message(r->a,
+                        "ConfigMap %s (spec.configRefs, %s) has more than %d keys, of which the "
+                        "operator looks at none; put the key into a smaller one",
+                        name, ref->key, RCO_CONFIGMAP_KEYS_MAX));
     const char *value = rco_kv_get(map->data, map->n_data, key);
     if (!value)
         return wait_for(

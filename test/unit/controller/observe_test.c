@@ -250,6 +250,102 @@ static void a_run_sees_all_claims_of_its_specification(void **state)
     assert_int_equal(observe_run(c)->n_held_claims, 2);
 }
 
+static void what_a_label_says_in_another_namespace_is_nothing(void **state)
+{
+    struct caches *c = *state;
+    const struct rco_run_observed *o;
+
+    put_run(c);
+    put(c, RCO_KIND_POD,
+        "{\"metadata\":{\"name\":\"evil\",\"namespace\":\"team-b\",\"uid\":\"e\","
+        "\"resourceVersion\":"
+        "\"9\",\"labels\":{\"runtimecloud.io/run-uid\":\"" RUN_UID "\",\"runtimecloud.io/run\":"
+        "\"web-v1-b1\",\"runtimecloud.io/environment\":\"dev\"},\"finalizers\":[\"runtimecloud.io/"
+        "engine\"]}}");
+    put(c, RCO_KIND_JOB,
+        "{\"metadata\":{\"name\":\"rco-7c2e9a415b0d-p\",\"namespace\":\"team-b\",\"uid\":\"j\","
+        "\"resourceVersion\":\"9\",\"labels\":{\"runtimecloud.io/run-uid\":\"" RUN_UID "\"}}}");
+    o = observe_run(c);
+    assert_int_equal(o->n_pods, 0);
+    assert_int_equal(o->n_other_pods, 0);
+    assert_int_equal(o->n_jobs, 0);
+}
+
+/* The bytes that the store of KIND keeps for the object that JSON shows. */
+static size_t cost(struct caches *c, enum rco_kind kind, const char *json)
+{
+    struct rco_store_stats before, after;
+
+    rco_store_stats(c->stores[kind], &before);
+    put(c, kind, json);
+    rco_store_stats(c->stores[kind], &after);
+    return after.record_bytes - before.record_bytes;
+}
+
+/* Labels and annotations of ours, more and larger than anybody needs. */
+static void add_junk(struct rco_buf *b, const char *list, int n, int size)
+{
+    rco_buf_addf(b, "\"%s\":{\"runtimecloud.io/run-now\":\"%0*d\"", list, size, 1);
+    for (int i = 0; i < n; i++)
+        rco_buf_addf(b, ",\"runtimecloud.io/junk-%d\":\"%0*d\"", i, size, 0);
+    rco_buf_adds(b, "}");
+}
+
+static void what_a_tenant_adds_to_an_object_costs_nothing(void **state)
+{
+    static const enum rco_kind kinds[] = {RCO_KIND_POD, RCO_KIND_JOB,     RCO_KIND_CONFIGMAP,
+                                          RCO_KIND_PVC, RCO_KIND_DEPSPEC, RCO_KIND_ENV};
+    struct caches *c = *state;
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(kinds); i++) {
+        rco_autobuf b = RCO_BUF_INIT;
+        size_t bytes;
+
+        rco_buf_adds(&b, "{\"metadata\":{\"name\":\"x\",\"namespace\":\"a\",\"uid\":\"u\","
+                         "\"resourceVersion\":\"1\",");
+        add_junk(&b, "labels", 500, 60);
+        rco_buf_adds(&b, ",");
+        add_junk(&b, "annotations", 4, 60000);
+        rco_buf_adds(&b, "}}");
+        bytes = cost(c, kinds[i], rco_buf_str(&b));
+        if (bytes > 600)
+            fail_msg("%s: %zu bytes", rco_kind_info(kinds[i])->kind, bytes);
+    }
+}
+
+static void a_configmap_with_too_many_keys_is_kept_without_them(void **state)
+{
+    struct caches *c = *state;
+    rco_autobuf b = RCO_BUF_INIT;
+
+    rco_buf_adds(&b, "{\"metadata\":{\"name\":\"x\",\"namespace\":\"a\",\"uid\":\"u\","
+                     "\"resourceVersion\":\"1\"},\"data\":{\"k\":\"v\"");
+    for (int i = 0; i < 2000; i++)
+        rco_buf_addf(&b, ",\"%d\":\"\"", i);
+    rco_buf_adds(&b, "}}");
+    assert_in_range(cost(c, RCO_KIND_CONFIGMAP, rco_buf_str(&b)), 1, 300);
+}
+
+static void a_pod_of_many_containers_costs_as_much_as_a_few(void **state)
+{
+    struct caches *c = *state;
+    rco_autobuf b = RCO_BUF_INIT;
+
+    rco_buf_adds(&b, "{\"metadata\":{\"name\":\"x\",\"namespace\":\"a\",\"uid\":\"u\","
+                     "\"resourceVersion\":\"1\",\"finalizers\":[\"runtimecloud.io/engine\"");
+    for (int i = 0; i < 1000; i++)
+        rco_buf_addf(&b, ",\"example.com/%0200d\"", i);
+    rco_buf_adds(&b, "]},\"status\":{\"containerStatuses\":[");
+    for (int i = 0; i < 1000; i++)
+        rco_buf_addf(&b,
+                     "%s{\"name\":\"c%d\",\"state\":{\"waiting\":{\"reason\":\"X\",\"message\":\"%"
+                     "02000d\"}},"
+                     "\"lastState\":{\"terminated\":{\"message\":\"%05000d\"}}}",
+                     i ? "," : "", i, 0, 0);
+    rco_buf_adds(&b, "]}}");
+    assert_in_range(cost(c, RCO_KIND_POD, rco_buf_str(&b)), 1, 16 * 700);
+}
+
 #define TEST(F) cmocka_unit_test_setup_teardown(F, set_up, tear_down)
 
 int main(void)
@@ -260,6 +356,10 @@ int main(void)
         TEST(a_node_costs_no_more_than_its_name),
         TEST(a_refused_specification_sees_the_claim_that_it_waits_for),
         TEST(a_run_sees_all_claims_of_its_specification),
+        TEST(what_a_label_says_in_another_namespace_is_nothing),
+        TEST(what_a_tenant_adds_to_an_object_costs_nothing),
+        TEST(a_configmap_with_too_many_keys_is_kept_without_them),
+        TEST(a_pod_of_many_containers_costs_as_much_as_a_few),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,6 +140,7 @@ static inline void world_compact(enum rco_kind kind, void *obj, struct rco_arena
     static void (*const compact[RCO_KIND_COUNT])(void *, struct rco_arena *) = {
         [RCO_KIND_NAMESPACE] = rco_compact_namespace,
         [RCO_KIND_NODE] = rco_compact_node,
+        [RCO_KIND_ENV] = rco_compact_env,
         [RCO_KIND_DEPSPEC] = rco_compact_depspec,
         [RCO_KIND_RUN] = rco_compact_run,
         [RCO_KIND_JOB] = rco_compact_job,
