@@ -42,7 +42,7 @@ LDFLAGS = -pie $(LDOPT) -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--gc-sections -Wl
 
 LIBS_CRYPTO := -lcrypto
 LIBS_PURE := -ljson-c -lyaml $(LIBS_CRYPTO)
-LIBS_ALL := -luv -lcurl -lwebsockets -lhttp_parser -lssl $(LIBS_PURE)
+LIBS_ALL := -luv -lcurl -lwebsockets -lhttp_parser -lssl -lm $(LIBS_PURE)
 LIBS_CLI := -lcurl -lssl $(LIBS_PURE)
 
 # --- sources ---------------------------------------------------------------------------------
