@@ -70,15 +70,18 @@ kubectl -n $NAMESPACE get --raw "/api/v1/namespaces/$NAMESPACE/services/web:http
 echo
 kubectl -n $NAMESPACE get prun -o wide
 kubectl runtimecloud status web -n $NAMESPACE
+again=''
+[ "$RCO_CLUSTER_NAME" = demo ] || again="RCO_CLUSTER_NAME=$RCO_CLUSTER_NAME "
 cat <<EOT
 
 Try next (KUBECONFIG=$KUBECONFIG):
   export KUBECONFIG=$KUBECONFIG PATH=$PWD/build/bin:$(dirname "$kubectl"):\$PATH
   kubectl -n $NAMESPACE patch configmap web --type=merge -p '{"data":{"replicas":"2"}}'   # a new run by itself
   kubectl runtimecloud run list -n $NAMESPACE
-  kubectl runtimecloud run watch -n $NAMESPACE
-  kubectl runtimecloud run logs -n $NAMESPACE
-  kubectl -n $NAMESPACE annotate depspec web runtimecloud.io/run-now=1
+  kubectl runtimecloud run watch --spec web -n $NAMESPACE
+  kubectl runtimecloud run logs --spec web -n $NAMESPACE
+  kubectl -n $NAMESPACE annotate --overwrite depspec web runtimecloud.io/run-now="\$(date +%s)"
   kubectl -n $NAMESPACE delete depspec web          # keeps what was deployed
-  make demo-down
+  docs/first-deployment.md                          # a program of your own, step by step
+  ${again}make demo-down
 EOT
