@@ -42,6 +42,14 @@ static void collect_runs(struct rco_depspec_ctx *c)
             c->current = c->runs[i];
 }
 
+/* A run of a later version than the recorded one: it was made, and the specification changed back
+ * before that version was recorded. */
+static bool version_was_passed(const struct rco_depspec_ctx *c)
+{
+    return (c->newest && c->newest->spec.specification_version > c->next.version) ||
+           (c->next.has_last_run && c->next.last_run.version > c->next.version);
+}
+
 /* The version is the generation at which a deploying field last changed. */
 static void declare(struct rco_depspec_ctx *c)
 {
@@ -49,7 +57,7 @@ static void declare(struct rco_depspec_ctx *c)
     if (c->meta->deletion)
         return;
     rco_depspec_version_hash(&c->spec->spec, hash);
-    if (c->next.has_version && rco_streq(hash, c->next.version_hash))
+    if (c->next.has_version && rco_streq(hash, c->next.version_hash) && !version_was_passed(c))
         return;
     c->declared = true;
     c->next.version = c->meta->generation;
