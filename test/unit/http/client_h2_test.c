@@ -194,7 +194,7 @@ static void a_large_answer_comes_whole_over_http2(void **state)
     assert_int_equal(f->a.body.len, 200000);
 }
 
-static void trap_3_2_watches_do_not_use_the_request_connection(void **state)
+static void trap_3_2_a34_watches_do_not_use_the_request_connection(void **state)
 {
     struct fixture *f = *state;
 
@@ -397,7 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(trap_3_1_300_requests_at_once_use_one_connection),
         T(a_large_answer_comes_whole_over_http2),
-        T(trap_3_2_watches_do_not_use_the_request_connection),
+        T(trap_3_2_a34_watches_do_not_use_the_request_connection),
         T(trap_3_5_a_timed_out_request_does_not_poison_later_ones),
         T(trap_3_5_requests_that_share_the_dead_connection_end_too),
         T(trap_3_5_a_request_queued_behind_a_dead_connection_is_served),

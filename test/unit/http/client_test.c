@@ -448,7 +448,7 @@ static void a44_a_body_that_dribbles_does_not_outlive_the_deadline(void **state)
     assert_int_equal(f->a.err.http_status, 0);
 }
 
-static void a_connection_that_does_not_come_about_times_out(void **state)
+static void a36_a_connection_that_does_not_come_about_times_out(void **state)
 {
     struct fixture *f = *state;
     /* TEST-NET-1: nobody answers, or the network says at once that it is unreachable. */
@@ -872,7 +872,7 @@ int main(void)
         T(a_watch_that_brings_bytes_is_not_silent),
         T(a35_the_absolute_timer_ends_a_lively_watch),
         T(a44_a_body_that_dribbles_does_not_outlive_the_deadline),
-        T(a_connection_that_does_not_come_about_times_out),
+        T(a36_a_connection_that_does_not_come_about_times_out),
         T(trap_3_4_sockets_are_set_up_to_find_dead_peers),
         T(trap_3_2_lanes_do_not_share_connections),
         T(an_election_request_passes_one_that_hangs),

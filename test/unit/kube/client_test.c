@@ -233,7 +233,7 @@ static void test_A39_retry_after_is_waited_for(void **state)
     world_release(&w);
 }
 
-static void test_A39_no_more_than_ten_attempts(void **state)
+static void test_A38_A39_no_more_than_ten_attempts(void **state)
 {
     struct world w;
 
@@ -309,7 +309,7 @@ static void test_A41_writes_are_never_repeated_after_a_broken_connection(void **
     world_release(&w);
 }
 
-static void test_A44_every_request_has_a_deadline(void **state)
+static void test_A44_A69_every_request_has_a_deadline(void **state)
 {
     struct world w;
     struct rco_kube_request q = {.verb = RCO_KUBE_GET,
@@ -526,12 +526,12 @@ int main(void)
         cmocka_unit_test(test_requests_are_built_as_the_api_server_wants_them),
         cmocka_unit_test(test_bad_request_is_reported_through_done),
         cmocka_unit_test(test_A39_retry_after_is_waited_for),
-        cmocka_unit_test(test_A39_no_more_than_ten_attempts),
+        cmocka_unit_test(test_A38_A39_no_more_than_ten_attempts),
         cmocka_unit_test(test_A39_without_the_header_nothing_is_retried),
         cmocka_unit_test(test_A39_retry_after_beyond_the_deadline_is_given_back),
         cmocka_unit_test(test_A40_reads_survive_a_broken_connection),
         cmocka_unit_test(test_A41_writes_are_never_repeated_after_a_broken_connection),
-        cmocka_unit_test(test_A44_every_request_has_a_deadline),
+        cmocka_unit_test(test_A44_A69_every_request_has_a_deadline),
         cmocka_unit_test(test_A44_waiting_for_a_slot_counts),
         cmocka_unit_test(test_A42_in_flight_starts_at_eight_grows_and_halves),
         cmocka_unit_test(test_A43_election_is_exempt_from_the_limit),

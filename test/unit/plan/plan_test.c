@@ -84,7 +84,7 @@ static void arguments_are_copied(void **state)
     assert_null(a->ns);
 }
 
-static void a_patch_carries_the_resource_version_it_was_computed_from(void **state)
+static void A80_a_patch_carries_the_resource_version_it_was_computed_from(void **state)
 {
     struct fixture *f = *state;
     rco_autobuf patch = RCO_BUF_INIT;
@@ -98,7 +98,7 @@ static void a_patch_carries_the_resource_version_it_was_computed_from(void **sta
                         "\"metadata\":{\"labels\":{\"a\":\"b\"},\"resourceVersion\":\"42\"}}");
 }
 
-static void a_status_patch_holds_only_what_differs(void **state)
+static void A82_a_status_patch_holds_only_what_differs(void **state)
 {
     struct fixture *f = *state;
     struct rco_run_status old = {
@@ -112,7 +112,7 @@ static void a_status_patch_holds_only_what_differs(void **state)
                                  "\"metadata\":{\"resourceVersion\":\"42\"}}");
 }
 
-static void an_equal_status_is_not_written(void **state)
+static void A81_A83_an_equal_status_is_not_written(void **state)
 {
     struct fixture *f = *state;
     struct rco_condition c = {.type = "Ready",
@@ -148,7 +148,7 @@ static void an_event_says_what_it_regards(void **state)
     assert_string_equal(a->note, "why");
 }
 
-static void finalizers_of_others_are_kept(void **state)
+static void A85_finalizers_of_others_are_kept(void **state)
 {
     struct fixture *f = *state;
     struct rco_action *a =
@@ -165,7 +165,7 @@ static void finalizers_of_others_are_kept(void **state)
     assert_string_equal(a->body, "{\"metadata\":{\"finalizers\":[],\"resourceVersion\":\"42\"}}");
 }
 
-static void finalizers_that_are_as_they_should_be_are_not_written(void **state)
+static void A86_finalizers_that_are_as_they_should_be_are_not_written(void **state)
 {
     struct fixture *f = *state;
     assert_null(rco_plan_add_finalizer(&f->plan, RCO_KIND_RUN, &f->target, RCO_FINALIZER_RUN));
@@ -196,13 +196,13 @@ int main(void)
         TEST(a_new_plan_asks_for_nothing),
         TEST(actions_stand_in_the_order_in_which_they_were_asked_for),
         TEST(arguments_are_copied),
-        TEST(a_patch_carries_the_resource_version_it_was_computed_from),
-        TEST(a_status_patch_holds_only_what_differs),
-        TEST(an_equal_status_is_not_written),
+        TEST(A80_a_patch_carries_the_resource_version_it_was_computed_from),
+        TEST(A82_a_status_patch_holds_only_what_differs),
+        TEST(A81_A83_an_equal_status_is_not_written),
         TEST(a_delete_carries_the_uid_as_precondition),
         TEST(an_event_says_what_it_regards),
-        TEST(finalizers_of_others_are_kept),
-        TEST(finalizers_that_are_as_they_should_be_are_not_written),
+        TEST(A85_finalizers_of_others_are_kept),
+        TEST(A86_finalizers_that_are_as_they_should_be_are_not_written),
         TEST(the_smallest_requeue_wins),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

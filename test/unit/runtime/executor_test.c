@@ -214,7 +214,7 @@ static void test_first_failure_stops_the_plan_and_the_reply(void **state)
     world_release(&w);
 }
 
-static void test_results_of_patches(void **state)
+static void test_A65_results_of_patches(void **state)
 {
     const struct {
         int status;
@@ -246,7 +246,7 @@ static void test_results_of_patches(void **state)
     }
 }
 
-static void test_results_of_creates(void **state)
+static void test_A45_results_of_creates(void **state)
 {
     const struct {
         int status;
@@ -507,8 +507,8 @@ int main(void)
         cmocka_unit_test(test_empty_plan_is_done),
         cmocka_unit_test(test_actions_go_one_after_the_other_in_order),
         cmocka_unit_test(test_first_failure_stops_the_plan_and_the_reply),
-        cmocka_unit_test(test_results_of_patches),
-        cmocka_unit_test(test_results_of_creates),
+        cmocka_unit_test(test_A65_results_of_patches),
+        cmocka_unit_test(test_A45_results_of_creates),
         cmocka_unit_test(test_content_addressed_name_that_is_taken_counts_as_written),
         cmocka_unit_test(test_A76_taken_name_is_compared_with_what_was_sent),
         cmocka_unit_test(test_A76_foreign_object_under_our_name_stops_the_plan),

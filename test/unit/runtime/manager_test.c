@@ -409,7 +409,7 @@ static void test_refused_create_is_told_and_not_repeated_hot(void **state)
     world_release(&w);
 }
 
-static void test_A74_conflict_is_decided_again_soon(void **state)
+static void test_A74_A95_conflict_is_decided_again_soon(void **state)
 {
     struct world w;
 
@@ -458,7 +458,7 @@ static void test_A41_lost_answer_of_a_write_that_did_not_happen_is_repeated(void
     world_release(&w);
 }
 
-static void test_A75_delete_carries_the_uid_and_waits_for_it_to_show(void **state)
+static void test_A75_A87_A95_delete_carries_the_uid_and_waits_for_it_to_show(void **state)
 {
     struct world w;
 
@@ -778,10 +778,10 @@ int main(void)
         cmocka_unit_test(test_outcome_of_a_create_reaches_the_next_observe),
         cmocka_unit_test(test_outcome_of_a_kind_that_is_not_watched_wakes_the_key),
         cmocka_unit_test(test_refused_create_is_told_and_not_repeated_hot),
-        cmocka_unit_test(test_A74_conflict_is_decided_again_soon),
+        cmocka_unit_test(test_A74_A95_conflict_is_decided_again_soon),
         cmocka_unit_test(test_A41_lost_answer_is_read_back_before_the_next_write),
         cmocka_unit_test(test_A41_lost_answer_of_a_write_that_did_not_happen_is_repeated),
-        cmocka_unit_test(test_A75_delete_carries_the_uid_and_waits_for_it_to_show),
+        cmocka_unit_test(test_A75_A87_A95_delete_carries_the_uid_and_waits_for_it_to_show),
         cmocka_unit_test(test_A62_failed_observe_backs_off),
         cmocka_unit_test(test_A62_success_forgets_the_failures),
         cmocka_unit_test(test_requeue_after_comes_back),

@@ -373,7 +373,7 @@ static void test_A6_watch_asks_for_bookmarks_and_a_random_timeout(void **state)
     world_release(&w);
 }
 
-static void test_A9_A10_version_advances_after_each_event_and_bookmark(void **state)
+static void test_A9_A10_A26_version_advances_after_each_event_and_bookmark(void **state)
 {
     struct world w;
     rco_autoarena a = RCO_ARENA_INIT;
@@ -392,7 +392,7 @@ static void test_A9_A10_version_advances_after_each_event_and_bookmark(void **st
     world_release(&w);
 }
 
-static void test_A12_A13_expired_in_the_stream_leads_to_a_list_from_the_last_version(void **state)
+static void test_A12_A13_A14_expired_in_the_stream_leads_to_a_list_from_the_last_version(void **state)
 {
     struct world w;
 
@@ -764,9 +764,9 @@ int main(void)
         cmocka_unit_test(test_A4_version_ahead_of_the_server_is_given_up),
         cmocka_unit_test(test_A6_watch_asks_for_bookmarks_and_a_random_timeout),
         cmocka_unit_test(test_A8_A35_silence_is_no_error),
-        cmocka_unit_test(test_A9_A10_version_advances_after_each_event_and_bookmark),
+        cmocka_unit_test(test_A9_A10_A26_version_advances_after_each_event_and_bookmark),
         cmocka_unit_test(test_A11_initial_events_do_not_move_the_version),
-        cmocka_unit_test(test_A12_A13_expired_in_the_stream_leads_to_a_list_from_the_last_version),
+        cmocka_unit_test(test_A12_A13_A14_expired_in_the_stream_leads_to_a_list_from_the_last_version),
         cmocka_unit_test(test_A13_watch_refused_with_410_does_not_loop_hot),
         cmocka_unit_test(test_A15_clean_end_goes_on_without_a_list),
         cmocka_unit_test(test_A16_cut_in_the_middle_of_an_event_resumes_before_it),

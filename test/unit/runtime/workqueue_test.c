@@ -46,7 +46,7 @@ static void done(struct rco_workqueue *q, const char *ns, const char *name, rco_
     rco_workqueue_done(q, &k, now);
 }
 
-static void test_A61_a_key_waits_once_and_runs_once_at_a_time(void **state)
+static void test_A61_A67_a_key_waits_once_and_runs_once_at_a_time(void **state)
 {
     struct rco_workqueue *q = rco_workqueue_new();
 
@@ -362,7 +362,7 @@ static void test_random_operations_lose_no_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_A61_a_key_waits_once_and_runs_once_at_a_time),
+        cmocka_unit_test(test_A61_A67_a_key_waits_once_and_runs_once_at_a_time),
         cmocka_unit_test(test_A62_backoff_doubles_from_5_ms_to_1000_s_and_is_forgotten),
         cmocka_unit_test(test_A63_a_retry_storm_is_spread_to_ten_a_second),
         cmocka_unit_test(test_A74_conflicts_take_nothing_from_the_bucket),
