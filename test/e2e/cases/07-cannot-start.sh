@@ -45,7 +45,7 @@ applies 'the volume has space again: run-now' "$(run_of full 2)"
 k create quota none --hard=count/pods=1 >/dev/null
 environment dev >/dev/null
 specification quota nothing "$commit" >/dev/null
-fails quota Config 'quota'
+fails quota Config 'ResourceQuota'
 fails image Config 'registry.rco.test/no/such-image:1'
 no_pods() { [ -z "$(k get jobs,pods -l app.kubernetes.io/managed-by=runtime-cloud -o name)" ]; }
 check 'nothing is left of runs that never started' until_true 60 no_pods
