@@ -12,6 +12,7 @@
 #include "kube/config.h"
 #include "kube/credentials.h"
 #include "mailbox.h"
+#include "process_metrics.h"
 #include "serving.h"
 #include "setup.h"
 #include "startup.h"
@@ -56,6 +57,7 @@ struct program {
     struct rco_gateway *gateway;
     struct rco_serving *serving;
     struct rco_health health;
+    struct rco_process_metrics process;
     char *identity;
 };
 
@@ -438,6 +440,7 @@ static void make_metrics(struct program *p)
     };
 
     p->metrics = rco_metrics_new();
+    rco_process_metrics_add(&p->process, p->metrics);
     p->requests_total = rco_metrics_add(p->metrics, &requests);
     rco_series_set(rco_metric_series(rco_metrics_add(p->metrics, &build), RCO_VERSION, RCO_REVISION,
                                      __VERSION__),
