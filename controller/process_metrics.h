@@ -10,7 +10,7 @@ struct rco_process_metrics {
 };
 
 /* Registers them in METRICS, to be read from the system at each exposition. P must live until
- * METRICS is freed or rco_metrics_off_collect(METRICS, P) was called. What cannot be read stays 0. */
+ * METRICS is freed or rco_metrics_off_collect(METRICS, P) was called; what cannot be read is 0. */
 void rco_process_metrics_add(struct rco_process_metrics *p, struct rco_metrics *metrics);
 
 #endif
