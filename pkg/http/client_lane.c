@@ -176,13 +176,15 @@ static void on_nudge(void *ctx)
     kick(lane);
 }
 
-static bool launch_one(struct lane *lane)
+static bool launch_one(struct lane *lane, bool *ret_launched)
 {
     for (struct rco_http_call *call = lane->calls; call; call = call->next) {
         if (call->easy || call->cancelled)
             continue;
-        if (rco_call_launch(call) == 0)
+        if (rco_call_launch(call) == 0) {
+            *ret_launched = true;
             continue;
+        }
         /* The owner may start and cancel calls in `done`: begin again. */
         rco_call_finish(call, &call->fault);
         return true;
@@ -215,14 +217,18 @@ static void unlink_retired(struct lane *lane)
 static void on_pump(void *ctx)
 {
     struct lane *lane = ctx;
+    bool launched = false;
 
     widen(lane);
     if (lane->kick)
         kick(lane);
     if (lane->evict)
         evict(lane);
-    while (launch_one(lane))
+    while (launch_one(lane, &launched))
         ;
+    /* Curl would begin with them in the next turn only. */
+    if (launched)
+        act(lane, CURL_SOCKET_TIMEOUT, 0);
     if (lane->retired && !lane->calls) {
         unlink_retired(lane);
         rco_lane_free(lane);

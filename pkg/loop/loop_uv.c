@@ -23,14 +23,15 @@ struct signal_watch {
 };
 
 /* One timerfd on CLOCK_BOOTTIME serves all timers: libuv's own count CLOCK_MONOTONIC in whole
- * milliseconds, so they would sleep on through a suspend and disagree with rco_loop_now. It is set
- * once a turn, not once an arm. */
+ * milliseconds, so they would sleep on through a suspend and disagree with rco_loop_now. Setting it
+ * is dear, so it is done once a turn, not once an arm; not for what is due at once; and not to a
+ * later time: then it wakes the loop once in vain. */
 struct uv_loop {
     struct rco_loop_core core;
     uv_loop_t uv;
     uv_prepare_t prepare;
     uv_check_t check;
-    uv_idle_t idle; /* active while calls are queued: makes the poll not wait */
+    uv_idle_t idle; /* active while there is work: makes the poll not wait */
     uv_poll_t wake;
     int wake_fd;
     rco_mono wake_due; /* what wake_fd is set to; 0 = off */
@@ -86,28 +87,33 @@ static void on_idle(uv_idle_t *handle)
 {
 }
 
-static void set_wake(struct uv_loop *loop)
+/* Makes the loop wake when the first timer is due; false when one is already. */
+static bool set_wake(struct uv_loop *loop)
 {
     rco_mono due = rco_loop_core_next_due(&loop->core);
     struct itimerspec spec = {0};
 
-    if (due == loop->wake_due)
-        return;
+    if (due == 0 || (loop->wake_due != 0 && loop->wake_due <= due))
+        return true;
+    if (due <= uv_now_op(&loop->core.head))
+        return false;
     spec.it_value.tv_sec = due / RCO_NS_PER_S;
     spec.it_value.tv_nsec = due % RCO_NS_PER_S;
     if (timerfd_settime(loop->wake_fd, TFD_TIMER_ABSTIME, &spec, NULL) != 0)
         abort();
     loop->wake_due = due;
+    return true;
 }
 
 /* Before the loop waits. What was queued by closing callbacks or before the run is done here. */
 static void on_prepare(uv_prepare_t *handle)
 {
     struct uv_loop *loop = handle->data;
+    bool may_wait;
 
     rco_loop_core_run_deferred(&loop->core);
-    set_wake(loop);
-    if (loop->core.n_queued > 0)
+    may_wait = set_wake(loop);
+    if (loop->core.n_queued > 0 || !may_wait)
         uv_idle_start(&loop->idle, on_idle);
     else
         uv_idle_stop(&loop->idle);

@@ -92,6 +92,7 @@ struct rco_manager {
         *stop_timer, *trim_timer;
     struct run runs; /* ring head of those under way */
     size_t n_runs;
+    unsigned yield_turns; /* of the loop, to writes */
     struct key_state parked; /* ring head */
     size_t n_parked;
     struct walk walk;

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #define KEY_TEXT_MAX 512
+/* Turns of the loop until what a decision asked for is on the wire: that of the executor, and that
+ * of the connection. Further decisions can wait so long. */
+#define WRITE_TURNS 2
 
 #define RING_REMOVE(N) ((N)->prev->next = (N)->next, (N)->next->prev = (N)->prev)
 #define RING_PUSH(H, N)                                                                            \
@@ -340,6 +343,8 @@ static void decide(struct run *r)
     rco_log(RCO_LOG_DEBUG, "decided", RCO_S("controller", c->reconciler->name),
             RCO_S("namespace", r->key.ns), RCO_S("name", r->key.name), RCO_S("row", r->plan.row),
             RCO_N("actions", r->plan.n_actions));
+    if (r->plan.n_actions > 0)
+        m->yield_turns = WRITE_TURNS;
     r->execution = rco_executor_run(m->executor, &r->plan, on_executed, r);
 }
 
@@ -448,10 +453,15 @@ void rco_manager_on_pump(void *ctx)
 
     if (!m->leading || m->stopping)
         return;
+    if (m->yield_turns > 0) {
+        m->yield_turns--;
+        rco_manager_pump_soon(m);
+        return;
+    }
     wake_parked(m);
     more = rco_manager_walk_slice(m);
     for (int n = 0; n < RCO_RUNS_PER_TURN && idle < m->n_controllers;) {
-        if (m->n_runs >= RCO_IN_FLIGHT_MAX)
+        if (m->n_runs >= RCO_IN_FLIGHT_MAX || m->yield_turns > 0)
             break;
         if (serve(&m->controllers[m->turn])) {
             idle = 0;

@@ -5,13 +5,18 @@
  * Forwards TCP between the operator and the API server, without looking inside, and notes when the
  * bytes of an event were handed to the operator's socket and when the first bytes of a request came
  * back. The events are made one at a time, by turning spec.suspend of a specification on and off:
- * each is answered by one status write. EVENTS specifications changes are spread over the 100
+ * each is answered by one status write. EVENTS changes are spread over the 100
  * specifications of bench-0001.
  *
+ * Right before an event is handed on, as many bytes go to a child that does nothing but answer,
+ * over the same kind of socket: what the machine itself takes, with all that runs on it. Forwarder,
+ * child and operator have real-time priority where that is allowed, so that it is the operator that
+ * is measured and not who else wants a CPU.
+ *
  * The listening port is written to PORT_FILE; measuring begins when PID_FILE holds the operator's
- * pid. Prints one line: events answered, then p50 and p99 in microseconds of the time between, of
- * the CPU time that the operator used meanwhile, and of its share: the time between without what it
- * waited for a CPU. */
+ * pid. Prints one line: events answered, p50, p90 and p99 in microseconds of the operator, of the
+ * child, and the mean CPU time of the operator for an event, with what it does after its answer.
+ * Then it goes on forwarding until killed. */
 #include "base/buf.h"
 #include "base/clock.h"
 
@@ -22,6 +27,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +42,11 @@
 #define PAUSE_US 15000
 #define PATIENCE_US 2000000
 #define TARGETS 100
+#define EVENT_BYTES 4600 /* on the wire, as the operator sees them */
+#define PATCH_BYTES 1300
+#define REQUEST_BYTES_MIN 200 /* less is HTTP/2's own: window updates, pings */
+#define PRIORITY_SELF 20
+#define PRIORITY_OPERATOR 10
 
 struct connection {
     int down, up;     /* to the operator, to the API server; -1 = closed */
@@ -43,7 +54,7 @@ struct connection {
 };
 
 struct sample {
-    int64_t wall, cpu, share;
+    int64_t wall, echo;
 };
 
 struct reaction {
@@ -55,12 +66,15 @@ struct reaction {
     const char *pid_file;
     int schedstat;
     int events;
+    int64_t cpu_ns; /* of the operator, for all events */
     /* Between the two threads: an event is expected, then answered. */
     atomic_int state; /* 0 = idle, 1 = a change is being made, 2 = its answer came */
     bool calibrated;
     int requests; /* the connection that requests go over */
-    int64_t sent_at, sent_cpu, sent_wait;
+    int64_t sent_at;
     bool event_sent;
+    int echo;        /* socket to the child */
+    int64_t echo_ns; /* of the current event */
     struct sample *samples;
     int n_samples;
 };
@@ -73,19 +87,24 @@ static void die(const char *why)
 
 /* --- time --- */
 
-/* CPU time and time on the run queue of the operator, in ns. */
-static void read_schedstat(const struct reaction *r, int64_t *cpu, int64_t *wait)
+/* CPU time of the operator, in ns. */
+static int64_t read_schedstat(const struct reaction *r)
 {
     char text[128];
     ssize_t n = r->schedstat < 0 ? 0 : pread(r->schedstat, text, sizeof text - 1, 0);
-    char *rest = text;
 
-    *cpu = *wait = 0;
-    if (n <= 0)
-        return;
-    text[n] = '\0';
-    *cpu = strtoll(rest, &rest, 10);
-    *wait = strtoll(rest, &rest, 10);
+    text[n > 0 ? n : 0] = '\0';
+    return strtoll(text, NULL, 10);
+}
+
+/* --- priority --- */
+
+static void come_first(long pid, int priority)
+{
+    const struct sched_param param = {.sched_priority = priority};
+
+    if (sched_setscheduler((pid_t)pid, SCHED_FIFO, &param) < 0)
+        fprintf(stderr, "reaction: no real-time priority: %s\n", strerror(errno));
 }
 
 /* --- the events --- */
@@ -105,6 +124,31 @@ static bool answered(struct reaction *r)
         usleep(1000);
     }
     return false;
+}
+
+static void transfer(int fd, bool out, size_t n)
+{
+    static const char zeros[EVENT_BYTES];
+    char bytes[EVENT_BYTES];
+
+    while (n > 0) {
+        ssize_t m = out ? send(fd, zeros, n, MSG_NOSIGNAL) : recv(fd, bytes, n, 0);
+
+        if (m <= 0)
+            exit(0); /* the other side is gone */
+        n -= (size_t)m;
+    }
+}
+
+static int64_t echo(const struct reaction *r)
+{
+    rco_mono began = rco_clock_mono();
+
+    transfer(r->echo, true, EVENT_BYTES);
+    transfer(r->echo, false, 1);
+    began = rco_clock_mono() - began;
+    transfer(r->echo, false, PATCH_BYTES - 1);
+    return began;
 }
 
 static void change(struct reaction *r, CURL *curl, int i)
@@ -141,8 +185,10 @@ static void *drive(void *ctx)
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PATCH");
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    r->cpu_ns = read_schedstat(r);
     for (int i = 0; i < r->events; i++)
         change(r, curl, i);
+    r->cpu_ns = read_schedstat(r) - r->cpu_ns;
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
     atomic_store(&r->state, 3);
@@ -167,6 +213,7 @@ static void *wait_and_drive(void *ctx)
     }
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/schedstat", pid, pid);
     r->schedstat = open(path, O_RDONLY | O_CLOEXEC);
+    come_first(pid, PRIORITY_OPERATOR);
     return drive(ctx);
 }
 
@@ -176,8 +223,8 @@ static void see_event(struct reaction *r, int connection)
 {
     if (atomic_load(&r->state) != 1 || (r->calibrated && connection == r->requests))
         return;
-    read_schedstat(r, &r->sent_cpu, &r->sent_wait);
     r->event_sent = true;
+    r->echo_ns = echo(r);
     r->sent_at = rco_clock_mono();
 }
 
@@ -196,13 +243,11 @@ static void calibrate(struct reaction *r, int connection)
     r->calibrated = true;
 }
 
-static void see_request(struct reaction *r, int connection)
+static void see_request(struct reaction *r, int connection, rco_mono now, size_t n)
 {
-    rco_mono now = rco_clock_mono();
-    int64_t cpu, wait;
     struct sample *s;
 
-    if (!r->event_sent || atomic_load(&r->state) != 1 ||
+    if (!r->event_sent || n < REQUEST_BYTES_MIN || atomic_load(&r->state) != 1 ||
         (r->calibrated && connection != r->requests))
         return;
     r->event_sent = false;
@@ -211,12 +256,9 @@ static void see_request(struct reaction *r, int connection)
         atomic_store(&r->state, 2);
         return;
     }
-    read_schedstat(r, &cpu, &wait);
     s = &r->samples[r->n_samples++];
     s->wall = now - r->sent_at;
-    s->cpu = cpu - r->sent_cpu;
-    s->share = s->wall - (wait - r->sent_wait);
-    atomic_store(&r->state, 2);
+    s->echo = r->echo_ns;
 }
 
 /* --- forwarding --- */
@@ -272,12 +314,12 @@ static void forward(struct reaction *r, int connection, bool from_up)
     static char bytes[CHUNK];
     struct connection *c = &r->connections[connection];
     int from = from_up ? c->up : c->down, to = from_up ? c->down : c->up;
+    rco_mono now;
     ssize_t n;
 
     if (from < 0)
         return;
-    if (!from_up)
-        see_request(r, connection);
+    now = rco_clock_mono();
     n = recv(from, bytes, sizeof bytes, 0);
     if (n <= 0) {
         close_both(c);
@@ -285,6 +327,8 @@ static void forward(struct reaction *r, int connection, bool from_up)
     }
     if (from_up)
         see_event(r, connection);
+    else
+        see_request(r, connection, now, (size_t)n);
     for (ssize_t done = 0; done < n;) {
         ssize_t m = send(to, bytes + done, (size_t)(n - done), MSG_NOSIGNAL);
 
@@ -294,6 +338,30 @@ static void forward(struct reaction *r, int connection, bool from_up)
         }
         done += m;
     }
+}
+
+/* The child: answers each event with the bytes of a PATCH. */
+static int start_echo(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t n = sizeof address;
+    int one = 1, fd, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, n) < 0 ||
+        listen(listener, 1) < 0 || getsockname(listener, (struct sockaddr *)&address, &n) < 0)
+        die("cannot listen");
+    if (fork() == 0) {
+        come_first(0, PRIORITY_OPERATOR);
+        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        for (;;) {
+            transfer(fd, false, EVENT_BYTES);
+            transfer(fd, true, PATCH_BYTES);
+        }
+    }
+    fd = dial(ntohs(address.sin_port));
+    close(listener);
+    return fd;
 }
 
 static int make_listener(const char *port_file)
@@ -330,7 +398,8 @@ static void print(const struct reaction *r, size_t offset)
     for (int i = 0; i < r->n_samples; i++)
         memcpy(&values[i], (const char *)&r->samples[i] + offset, sizeof *values);
     qsort(values, (size_t)r->n_samples, sizeof *values, by_value);
-    printf(" %lld %lld", (long long)values[r->n_samples / 2] / 1000,
+    printf(" %lld %lld %lld", (long long)values[r->n_samples / 2] / 1000,
+           (long long)values[r->n_samples * 9 / 10] / 1000,
            (long long)values[r->n_samples * 99 / 100] / 1000);
     free(values);
 }
@@ -352,13 +421,15 @@ int main(int argc, char **argv)
     r.events = atoi(argv[7]);
     r.samples = rco_calloc((size_t)r.events, sizeof *r.samples);
     r.schedstat = -1;
+    r.echo = start_echo();
+    come_first(0, PRIORITY_SELF);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     r.epoll = epoll_create1(EPOLL_CLOEXEC);
     listener = make_listener(argv[5]);
     watch(&r, listener, CONNECTIONS, false);
     if (pthread_create(&driver, NULL, wait_and_drive, &r) != 0)
         die("cannot start a thread");
-    while (atomic_load(&r.state) != 3) {
+    for (bool printed = false;;) {
         struct epoll_event e[16];
         int n = epoll_wait(r.epoll, e, 16, 100);
 
@@ -368,12 +439,13 @@ int main(int argc, char **argv)
             else
                 forward(&r, (int)(e[i].data.u32 >> 1), e[i].data.u32 & 1);
         }
+        if (!printed && atomic_load(&r.state) == 3) {
+            printf("%d", r.n_samples);
+            print(&r, offsetof(struct sample, wall));
+            print(&r, offsetof(struct sample, echo));
+            printf(" %lld\n", (long long)r.cpu_ns / 1000 / r.events);
+            fflush(stdout);
+            printed = true;
+        }
     }
-    pthread_join(driver, NULL);
-    printf("%d", r.n_samples);
-    print(&r, offsetof(struct sample, wall));
-    print(&r, offsetof(struct sample, cpu));
-    print(&r, offsetof(struct sample, share));
-    printf("\n");
-    return 0;
 }
