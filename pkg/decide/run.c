@@ -357,7 +357,7 @@ static const struct rco_row rows[] = {
     {"start-busy", "the claim names another engine", "reason StackBusy, then 503", ROW(start_busy)},
     {"start-take", "the claim is free", "compare-and-swap of the claim", ROW(start_take)},
 
-    {"job-vanished", "the recorded Job (or started pod) is gone", "Failed(Lost)",
+    {"job-vanished", "the recorded Job (or its pod) is gone", "Failed(Lost)",
      ROW(job_vanished)},
     {"pod-ended", "everything in the pod has ended, without a receipt",
      "Failed(class from termination messages, else Lost)", ROW(pod_ended)},
@@ -365,7 +365,7 @@ static const struct rco_row rows[] = {
     {"pod-config", "a container cannot be made", "Failed(Config)", ROW(pod_config)},
     {"pod-unschedulable", "no node takes the pod for a long time",
      "Failed(Capacity, or Config for a missing claim)", ROW(pod_unschedulable)},
-    {"pod-missing", "the Job has no pod for a long time", "Failed(Config, PodRefused)",
+    {"pod-missing", "the Job says for a long time that it has no pod", "Failed(Config, PodRefused)",
      ROW(pod_missing)},
     {"pod-slow", "the engine did not get started within the time limit",
      "Failed(Timeout, NotStarted)", ROW(pod_slow)},

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define POD_TIMEOUT_NS (180 * RCO_NS_PER_S)
+/* So long a pod that is there may be unseen: until a watch that fell silent is noticed. */
+#define UNSEEN_NS (300 * RCO_NS_PER_S)
 /* The runner keeps the time limit; this is for one that does not. */
 #define OVERTIME_S 600
 
@@ -200,12 +202,33 @@ void rco_run_do_job_record(void *p)
 
 /* ---- the pod, until the engine may start ---- */
 
+static bool is_past(const struct rco_run_ctx *c, rco_wall since, int64_t after_ns)
+{
+    return since && c->now >= since + after_ns / 1000;
+}
+
+/* Since when the Job counts as over; 0: it does not. */
+static rco_wall over_since(const struct rco_job *job)
+{
+    static const char *const types[] = {"Complete", "Failed"};
+    const struct rco_job_status *s = &job->status;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(types); i++) {
+        const struct rco_condition *x =
+            rco_condition_find(s->conditions, s->n_conditions, types[i]);
+        if (x && rco_streq(x->status, "True"))
+            return x->last_transition_time;
+    }
+    return 0;
+}
+
 bool rco_run_is_job_vanished(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
     if (!is_active(c) || c->pod)
         return false;
-    return c->started || !c->job || !rco_streq(c->job->metadata.uid, c->run->status.engine.job_uid);
+    return c->started || !c->job ||
+           !rco_streq(c->job->metadata.uid, c->run->status.engine.job_uid) ||
+           is_past(c, over_since(c->job), UNSEEN_NS);
 }
 
 void rco_run_do_job_vanished(void *p)
@@ -218,20 +241,24 @@ void rco_run_do_job_vanished(void *p)
                           "pod %s, in which the engine was started, is gone without having told "
                           "its end",
                           rco_or(c->run->status.engine.pod_name, "?"))
-            : rco_message(c->a, "Job %s was deleted before its engine was started: nothing started",
+            : rco_message(c->a, "%s %s was deleted before its engine was started: nothing started",
+                          c->job && over_since(c->job) ? "the pod of Job" : "Job",
                           rco_or(c->run->status.engine.job_name, "?")));
 }
 
-static bool is_past(const struct rco_run_ctx *c, rco_wall since, int64_t after_ns)
+/* Not by our own cache alone, which may lag behind: the Job controller has looked at the Job, and
+ * says that there is no pod of it. */
+static bool says_no_pod(const struct rco_job *job)
 {
-    return since && c->now >= since + after_ns / 1000;
+    const struct rco_job_status *s = &job->status;
+    return s->start_time && !(s->active || s->ready || s->terminating || s->succeeded || s->failed);
 }
 
 bool rco_run_is_pod_missing(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return is_active(c) && !c->pod && c->job &&
-           is_past(c, c->job->metadata.creation,
+    return is_active(c) && !c->pod && c->job && says_no_pod(c->job) &&
+           is_past(c, c->job->status.start_time,
                    rco_or_int(c->o->config->pod_timeout_ns, POD_TIMEOUT_NS));
 }
 
@@ -283,8 +310,8 @@ static const char *last_words(const struct rco_run_ctx *c, const char *container
     return s && !s->ok && !rco_str_empty(s->log) ? s->log : NULL;
 }
 
-/* A pod that ended without a receipt has uploaded no log; what its containers said last is stored in its
- * place, so that every failed run has one. */
+/* A pod that ended without a receipt has uploaded no log; what its containers said last is stored
+ * in its place, so that every failed run has one. */
 static void store_last_words(struct rco_run_ctx *c)
 {
     static const char *const order[] = {RCO_CONTAINER_FETCH, RCO_CONTAINER_INSTALL,
@@ -353,13 +380,18 @@ bool rco_run_is_pod_slow(const void *p)
 void rco_run_do_pod_slow(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    long long limit = (long long)c->run->spec.snapshot.timeout_seconds;
     rco_run_fail(
         c, RCO_FAILURE_CLASS_TIMEOUT, "NotStarted",
-        rco_message(c->a,
-                    "the pod of Job %s did not get as far as starting the engine within %lld s; "
-                    "kubectl describe pod -l %s=%s -n %s says what it waits for",
-                    c->job->metadata.name, (long long)c->run->spec.snapshot.timeout_seconds,
-                    RCO_LABEL_RUN_UID, c->meta->uid, c->meta->ns));
+        c->pod ? rco_message(c->a,
+                             "the pod of Job %s did not get as far as starting the engine within "
+                             "%lld s; kubectl describe pod -l %s=%s -n %s says what it waits for",
+                             c->job->metadata.name, limit, RCO_LABEL_RUN_UID, c->meta->uid,
+                             c->meta->ns)
+               : rco_message(c->a,
+                             "no pod of Job %s was seen within %lld s, and nothing says why; "
+                             "kubectl describe job %s -n %s",
+                             c->job->metadata.name, limit, c->job->metadata.name, c->meta->ns));
 }
 
 static rco_wall overtime_at(const struct rco_run_ctx *c)
