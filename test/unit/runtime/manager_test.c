@@ -293,6 +293,33 @@ static void test_A31_caches_that_do_not_sync_end_the_program(void **state)
     world_release(&w);
 }
 
+static void test_A31_a_slow_sync_that_goes_on_is_waited_for(void **state)
+{
+    struct world w;
+    rco_autofree char *first = pvc_json("first", "70", "");
+    rco_autofree char *second = pvc_json("second", "71", "");
+    rco_autofree char *page = rco_asprintf("{\"kind\":\"List\",\"items\":[%s,", first);
+    rco_autofree char *more = rco_asprintf("%s,", second);
+    struct rco_http_call *list;
+
+    (void)state;
+    world_init(&w, false);
+    sync_kind(&w, "/configmaps?", "");
+    list = fake_expect(&w.fake, "GET", "/persistentvolumeclaims?");
+    fake_head(list, 200);
+    rco_loop_virtual_run_for(w.loop, 100 * S);
+    assert_true(fake_data(list, page));
+    rco_loop_virtual_run_for(w.loop, 100 * S);
+    assert_int_equal(w.failed, 0);
+    assert_true(fake_data(list, more));
+    rco_loop_virtual_run_for(w.loop, 119 * S);
+    assert_int_equal(w.failed, 0);
+    rco_loop_virtual_run_for(w.loop, 2 * S);
+    assert_int_equal(w.failed, 1);
+    assert_non_null(strstr(w.why, "persistentvolumeclaims (Listing)"));
+    world_release(&w);
+}
+
 static void test_reply_comes_after_the_write_was_acknowledged(void **state)
 {
     struct world w;
@@ -771,6 +798,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_A31_nothing_is_decided_before_all_caches_are_complete),
         cmocka_unit_test(test_A31_caches_that_do_not_sync_end_the_program),
+        cmocka_unit_test(test_A31_a_slow_sync_that_goes_on_is_waited_for),
         cmocka_unit_test(test_reply_comes_after_the_write_was_acknowledged),
         cmocka_unit_test(test_A78_key_waits_until_the_cache_shows_its_own_write),
         cmocka_unit_test(test_A78_bookmark_opens_the_gate_too),
