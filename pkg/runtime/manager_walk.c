@@ -61,7 +61,7 @@ static const struct rco_store *own_store(const struct rco_manager *m,
                                          const struct rco_reconciler *r,
                                          const struct rco_trigger *trigger)
 {
-    if (trigger->map == rco_trigger_self)
+    if (trigger->kind == r->kind && trigger->map == rco_trigger_self)
         return NULL;
     for (size_t i = 0; i < r->n_triggers; i++)
         if (r->triggers[i].kind == r->kind && r->triggers[i].map == rco_trigger_self)

@@ -590,6 +590,35 @@ static void test_A30_sweep_looks_at_unsettled_objects_only(void **state)
     world_release(&w);
 }
 
+/* More than wait in the queue at once, each with a claim by its name, and a claim without one. */
+static void test_A30_the_first_walk_decides_each_key_once(void **state)
+{
+    enum { OBJECTS = 3000 };
+    struct world w;
+    rco_autobuf items = RCO_BUF_INIT, claims = RCO_BUF_INIT, text = RCO_BUF_INIT;
+
+    (void)state;
+    for (int i = 0; i < OBJECTS; i++) {
+        rco_autofree char *name = rco_asprintf("object-%d", i);
+        rco_autofree char *cm = cm_json("a", name, "50", "v");
+        rco_autofree char *pvc = pvc_json(name, "60", "");
+
+        rco_buf_addf(&items, "%s%s", i ? "," : "", cm);
+        rco_buf_addf(&claims, "%s,", pvc);
+    }
+    rco_autofree char *lost = pvc_json("lost", "61", "");
+    rco_buf_adds(&claims, lost);
+    world_init(&w, false);
+    sync_kind(&w, "/configmaps?", rco_buf_str(&items));
+    sync_kind(&w, "/persistentvolumeclaims?", rco_buf_str(&claims));
+    rco_loop_virtual_run_for(w.loop, 5 * S);
+    assert_int_equal(w.observed, OBJECTS + 1);
+    rco_metrics_expose(rco_manager_metrics(w.manager), &text);
+    assert_non_null(strstr(rco_buf_str(&text),
+                           "workqueue_adds_total{name=\"volume\",controller=\"volume\"} 3001\n"));
+    world_release(&w);
+}
+
 static void test_A29_undecodable_object_is_left_alone_and_said_so(void **state)
 {
     struct world w;
@@ -814,6 +843,7 @@ int main(void)
         cmocka_unit_test(test_A62_success_forgets_the_failures),
         cmocka_unit_test(test_requeue_after_comes_back),
         cmocka_unit_test(test_A30_sweep_looks_at_unsettled_objects_only),
+        cmocka_unit_test(test_A30_the_first_walk_decides_each_key_once),
         cmocka_unit_test(test_A29_undecodable_object_is_left_alone_and_said_so),
         cmocka_unit_test(
             test_A68_key_that_was_decided_at_two_crashes_is_left_alone_until_it_changes),
