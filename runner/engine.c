@@ -284,6 +284,18 @@ static int apply(struct rco_engine *e, struct rco_failure *f)
     return rc;
 }
 
+/* Why Pulumi itself failed is in its output, which report reads. */
+static void log_end(const struct rco_engine_done *d)
+{
+    if (d->ok)
+        rco_log(RCO_LOG_INFO, "the engine succeeded");
+    else if (rco_str_empty(d->message))
+        rco_log(RCO_LOG_INFO, "the engine failed", RCO_N("exitCode", d->exit_code));
+    else
+        rco_log(RCO_LOG_ERROR, "the run failed", RCO_S("class", rco_failure_class_name(d->class)),
+                RCO_S("message", d->message));
+}
+
 static void finish(struct rco_engine *e, const struct rco_failure *f, bool ok)
 {
     struct rco_error err = RCO_ERROR_INIT;
@@ -304,9 +316,7 @@ static void finish(struct rco_engine *e, const struct rco_failure *f, bool ok)
         s.failure = (struct rco_run_failure){.class = f->class, .message = f->message};
     }
     rco_runner_write_summary(e->r, &s);
-    rco_log(ok ? RCO_LOG_INFO : RCO_LOG_ERROR, ok ? "the engine succeeded" : "the engine failed",
-            RCO_S("class", ok ? "" : rco_failure_class_name(f->class)),
-            RCO_S("message", ok ? "" : f->message));
+    log_end(d);
 }
 
 /* report works best while nobody has asked it to end: the engine's container stays until it is
