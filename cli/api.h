@@ -24,6 +24,7 @@ struct rco_api_list {
 };
 
 #define rco_autoapilist rco_cleanup(rco_api_list_release) struct rco_api_list
+/* Frees the array; the objects belong to the arena. */
 void rco_api_list_release(struct rco_api_list *l);
 
 /* One object of KIND in A. A missing one is RCO_ENOTFOUND with a message that names the nearest

@@ -32,6 +32,7 @@ struct rco_checks {
     const char *section; /* of the items added from now on */
 };
 
+/* Items added from now on stand under SECTION, a literal. */
 void rco_check_section(struct rco_checks *c, const char *section);
 /* Adds one; beyond RCO_CHECK_MAX_ITEMS they are dropped. NEXT may be NULL. */
 void rco_check_add(struct rco_checks *c, enum rco_check_result result, const char *name,
@@ -41,8 +42,10 @@ void rco_check_unknown(struct rco_checks *c, const char *name, const struct rco_
 /* 1 when an item failed, else 0. */
 int rco_check_exit(const struct rco_checks *c);
 
+/* The screen of all items, by section, with the sum at its end. */
 void rco_check_render(const struct rco_checks *c, const struct rco_style *style,
                       struct rco_buf *out);
+/* The document of kind Check. */
 void rco_check_json(const struct rco_checks *c, struct rco_buf *out);
 /* "ok", "note", "unknown", "warning", "failed". */
 const char *rco_check_word(enum rco_check_result result);

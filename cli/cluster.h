@@ -12,6 +12,7 @@ struct rco_server_version {
     const char *git_version; /* in the invocation's arena */
 };
 
+/* Asks the server for its version. */
 RCO_MUST_CHECK int rco_cluster_version(struct rco_cli *cli, struct rco_server_version *out,
                                        struct rco_error *err);
 /* "30+" counts as 30; anything else that is not a number is 0. Pure. */

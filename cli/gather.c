@@ -67,8 +67,8 @@ static void gather_job_trouble(struct rco_cli *cli, struct rco_facts *f)
 
     if (!s->has_engine || rco_str_empty(s->engine.job_name))
         return;
-    rco_autofree char *selector = rco_asprintf("regarding.kind=Job,regarding.name=%s,type=Warning",
-                                               s->engine.job_name);
+    rco_autofree char *selector =
+        rco_asprintf("regarding.kind=Job,regarding.name=%s,type=Warning", s->engine.job_name);
     struct rco_api_query query = {
         .kind = RCO_KIND_EVENT, .ns = f->run->metadata.ns, .field_selector = selector};
     if (rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)

@@ -112,7 +112,8 @@ static int check_fault(struct watching *w, int rc, const struct rco_error *err)
     return 0;
 }
 
-/* --- which run --------------------------------------------------------------------------------- */
+/* --- which run ---------------------------------------------------------------------------------
+ */
 
 static int on_spec_event(void *ctx, enum rco_watch_type type, const char *object, size_t n,
                          struct rco_error *err)
@@ -196,7 +197,8 @@ static int find_run(struct watching *w, char **ret_name, struct rco_error *err)
     }
 }
 
-/* --- the run ------------------------------------------------------------------------------------ */
+/* --- the run ------------------------------------------------------------------------------------
+ */
 
 /* Reads, prints, waits for a change, until the run is over or gone. NAME must outlive the arena. */
 static int follow(struct watching *w, const char *name, struct rco_error *err)

@@ -30,6 +30,7 @@ struct rco_identity {
 typedef void (*rco_auth_done)(void *ctx, const struct rco_identity *who, int status,
                               const char *message);
 
+/* LOOP and CLIENT are borrowed. Freeing cancels what is under way, without a call of DONE. */
 struct rco_auth *rco_auth_new(struct rco_loop *loop, struct rco_kube_client *client);
 void rco_auth_free(struct rco_auth *auth);
 /* Reviews the value of an Authorization header (NULL allowed). DONE is called once, possibly at

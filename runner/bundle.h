@@ -8,6 +8,7 @@
 
 #define RCO_BUNDLE_MAX (32 * 1024 * 1024)
 
+/* Appends the two parts to OUT. */
 void rco_bundle_write(const void *plan, size_t plan_len, const void *manifest, size_t manifest_len,
                       struct rco_buf *out);
 /* The parts are borrowed from TEXT. */

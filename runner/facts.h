@@ -23,6 +23,7 @@ struct rco_install_facts {
     int64_t files;
 };
 
+/* Written whole or not at all. What is read is checked, and its texts live in the arena of R. */
 RCO_MUST_CHECK int rco_fetch_facts_write(struct rco_runner *r, const struct rco_fetch_facts *f,
                                          struct rco_error *err);
 RCO_MUST_CHECK int rco_fetch_facts_read(struct rco_runner *r, struct rco_fetch_facts *ret,
@@ -54,6 +55,7 @@ struct rco_engine_done {
     int64_t started_at, finished_at; /* microseconds, wall clock */
 };
 
+/* Written whole or not at all. */
 RCO_MUST_CHECK int rco_engine_done_write(struct rco_runner *r, const struct rco_engine_done *d,
                                          struct rco_error *err);
 /* RCO_ENOTFOUND while there is none. */

@@ -17,6 +17,7 @@ struct rco_procenv {
     size_t n, size;
 };
 
+/* Empty; its texts live in A. */
 void rco_procenv_init(struct rco_procenv *e, struct rco_arena *a);
 /* Sets NAME to VALUE (NULL: does nothing), replacing an earlier value. */
 void rco_procenv_set(struct rco_procenv *e, const char *name, const char *value);
@@ -31,6 +32,7 @@ struct rco_argv {
     size_t n;
 };
 
+/* Borrows ARG; more than RCO_ARGV_MAX are a broken invariant (assert). */
 void rco_argv_add(struct rco_argv *a, const char *arg);
 /* Adds all arguments up to a NULL. */
 void rco_argv_adds(struct rco_argv *a, const char *arg, ...) __attribute__((sentinel));

@@ -71,8 +71,8 @@ static void show(void *ctx, const char *text, size_t n)
         return;
     p->shown += n;
     bool last = p->shown > SHOWN_MAX;
-    if (rco_fd_write_all(STDOUT_FILENO, last ? more : text, last ? sizeof(more) - 1 : n,
-                         &ignored) < 0)
+    if (rco_fd_write_all(STDOUT_FILENO, last ? more : text, last ? sizeof(more) - 1 : n, &ignored) <
+        0)
         p->shown = SHOWN_MAX + 1;
 }
 

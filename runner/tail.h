@@ -16,6 +16,7 @@ struct rco_tail {
 
 typedef void (*rco_tail_fn)(void *ctx, const char *line, size_t n);
 
+/* PATH need not be there yet. */
 void rco_tail_init(struct rco_tail *t, const char *path);
 void rco_tail_release(struct rco_tail *t);
 /* Calls FN for each complete line that is there now, without its line end; lines beyond the cap of

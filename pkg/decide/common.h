@@ -30,11 +30,12 @@ struct rco_decide_config {
 
 /* Reasons that decisions understand from one another; all others are for people. */
 #define RCO_REASON_MISSING_SECRET "MissingSecret" /* a run's: tried again by a new run */
-#define RCO_REASON_RESTORED "Restored"           /* a specification's: inert until run-now */
+#define RCO_REASON_RESTORED "Restored"            /* a specification's: inert until run-now */
 #define RCO_REASON_SUSPENDED "Suspended"          /* a run's: goes on when suspend is taken back */
 #define RCO_REASON_BACKEND_CHANGED "BackendChanged" /* a run's: the state is elsewhere */
-#define RCO_REASON_STACK_CLAIMED "StackClaimed" /* a run's: another specification holds the stack  \
-                                                 */
+#define RCO_REASON_STACK_CLAIMED                                                                   \
+    "StackClaimed" /* a run's: another specification holds the stack                               \
+                    */
 
 struct rco_namespace;
 struct rco_outcome;

@@ -23,6 +23,7 @@ struct rco_env_ctx {
     bool needs_pass;
 };
 
+/* Class production, or one that this version does not know. */
 bool rco_env_is_production(const struct rco_env_ctx *c);
 /* The state is on a claim that the operator makes. */
 bool rco_env_has_own_claim(const struct rco_env_ctx *c);

@@ -89,6 +89,7 @@ struct rco_http_call {
     char curl_error[CURL_ERROR_SIZE];
 };
 
+/* One more, one fewer owner of TLS; the last frees it. */
 struct client_tls *rco_client_tls_ref(struct client_tls *tls);
 void rco_client_tls_unref(struct client_tls *tls);
 

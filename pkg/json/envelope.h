@@ -57,8 +57,10 @@ struct rco_envelope {
     bool failed;
 };
 
+/* Copies H. */
 void rco_envelope_init(struct rco_envelope *e, const struct rco_envelope_handler *h);
 void rco_envelope_release(struct rco_envelope *e);
+/* Goes on with N bytes; after a fault, each further feed fails. */
 RCO_MUST_CHECK int rco_envelope_feed(struct rco_envelope *e, const char *bytes, size_t n,
                                      struct rco_error *err);
 

@@ -25,6 +25,7 @@ struct rco_span {
     size_t n;
 };
 
+/* JSON (N bytes) is borrowed; nesting beyond MAX_DEPTH is a fault. */
 void rco_scan_init(struct rco_scan *s, const char *json, size_t n, unsigned max_depth);
 /* Skips white space; the next byte without taking it, or 0 at the end (a NUL byte is no JSON
  * either). */

@@ -22,6 +22,7 @@ struct rco_list_handler {
     void *ctx;
 };
 
+/* Copies HANDLER. */
 struct rco_list_parser *rco_list_parser_new(const struct rco_list_handler *handler);
 void rco_list_parser_free(struct rco_list_parser *p);
 /* Feeds N bytes. */
@@ -51,6 +52,7 @@ struct rco_watch_handler {
     void *ctx;
 };
 
+/* Copies HANDLER. */
 struct rco_watch_parser *rco_watch_parser_new(const struct rco_watch_handler *handler);
 void rco_watch_parser_free(struct rco_watch_parser *p);
 /* Feeds N bytes. A partial last line at the end of a stream is simply dropped by _free (A16). */

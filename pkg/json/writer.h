@@ -20,6 +20,7 @@ struct rco_json_writer {
 /* Starts writing at the end of OUT, which must outlive the writer. */
 void rco_json_writer_init(struct rco_json_writer *w, struct rco_buf *out);
 
+/* Structure; commas come by themselves. A key stands before each value of an object. */
 void rco_json_begin_object(struct rco_json_writer *w);
 void rco_json_end_object(struct rco_json_writer *w);
 void rco_json_begin_array(struct rco_json_writer *w);

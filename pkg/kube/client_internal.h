@@ -4,6 +4,7 @@
 
 #include "kube/client.h"
 
+/* Borrowed, as given to rco_kube_client_new. */
 struct rco_loop *rco_kube_client_loop(struct rco_kube_client *c);
 struct rco_transport *rco_kube_client_transport(struct rco_kube_client *c);
 /* "User-Agent: ..." header line. */

@@ -21,6 +21,7 @@ struct rco_limiter {
     rco_mono closed_until; /* Retry-After of a 429: nothing starts before */
 };
 
+/* At its first limit, with nothing in flight. */
 void rco_limiter_init(struct rco_limiter *l);
 /* Whether one more may start NOW. */
 bool rco_limiter_may_start(const struct rco_limiter *l, rco_mono now);

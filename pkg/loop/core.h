@@ -21,6 +21,7 @@ struct rco_loop_core {
     size_t n_queued;
 };
 
+/* An empty loop with the entries OPS, which are borrowed. */
 void rco_loop_core_init(struct rco_loop_core *core, const struct rco_loop_ops *ops);
 /* Timers that were not freed are a broken invariant (assert). Queued calls are dropped. */
 void rco_loop_core_release(struct rco_loop_core *core);

@@ -57,6 +57,7 @@ struct rco_plan {
     const char *row;          /* name of the decision row that fired, for logs and tests */
 };
 
+/* An empty plan whose actions live in ARENA. */
 void rco_plan_init(struct rco_plan *plan, struct rco_arena *arena);
 
 /* Each copies its arguments into the plan's arena. */

@@ -23,6 +23,7 @@
 
 struct rco_mask;
 
+/* Masks nothing yet. */
 struct rco_mask *rco_mask_new(void);
 void rco_mask_free(struct rco_mask *m);
 /* Adds a value with all its forms. RCO_ETOOBIG above a cap; RCO_EINVALID when the value is a word
@@ -35,6 +36,7 @@ size_t rco_mask_count(const struct rco_mask *m); /* patterns */
 /* One masked stream; several may share a mask. */
 struct rco_mask_stream;
 
+/* M is borrowed. */
 struct rco_mask_stream *rco_mask_stream_new(struct rco_mask *m);
 void rco_mask_stream_free(struct rco_mask_stream *s);
 /* Feeds N bytes and appends to OUT what can no longer be part of a value. */

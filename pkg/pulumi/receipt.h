@@ -18,6 +18,7 @@
 
 struct rco_receipt_builder;
 
+/* Nothing was seen yet of PHASE. */
 struct rco_receipt_builder *rco_receipt_builder_new(enum rco_engine_phase phase);
 void rco_receipt_builder_free(struct rco_receipt_builder *b);
 
@@ -43,6 +44,7 @@ struct rco_receipt_result {
     char operations_digest[65]; /* plan: of the preview part; apply: of its preview part too */
 };
 
+/* At any time. */
 void rco_receipt_builder_result(struct rco_receipt_builder *b, struct rco_receipt_result *ret);
 
 /* Fills counts, types, resources, operationsDigest and outputsChanged of R; arrays and texts live

@@ -43,6 +43,7 @@ struct rco_executor_options {
 };
 
 struct rco_executor;
+/* Copies OPTIONS; what they point to is borrowed. */
 struct rco_executor *rco_executor_new(const struct rco_executor_options *options);
 /* All executions must be over or cancelled. */
 void rco_executor_free(struct rco_executor *e);

@@ -28,6 +28,7 @@ struct rco_informer_options {
     struct rco_reflector_handler handler; /* passed on */
 };
 
+/* Copies SPEC and OPTIONS; what they point to is borrowed. Stopped, with an empty store. */
 struct rco_informer *rco_informer_new(const struct rco_informer_spec *spec,
                                       const struct rco_informer_options *options);
 void rco_informer_free(struct rco_informer *i);

@@ -13,6 +13,7 @@ struct rco_list_waiter {
     void *ctx;
 };
 
+/* Open. LOOP is borrowed. */
 struct rco_list_gate *rco_list_gate_new(struct rco_loop *loop);
 /* Nobody may hold or wait any more. NULL is allowed. */
 void rco_list_gate_free(struct rco_list_gate *g);

@@ -44,6 +44,7 @@ struct rco_manager_options {
 };
 
 struct rco_manager;
+/* SETUP and what OPTIONS point to are borrowed. Nothing happens before rco_manager_start. */
 struct rco_manager *rco_manager_new(const struct rco_setup *setup,
                                     const struct rco_manager_options *options);
 /* At any time: cancels everything that is under way. */

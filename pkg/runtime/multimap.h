@@ -28,6 +28,7 @@ struct rco_multimap {
 
 #define RCO_MULTIMAP_INIT ((struct rco_multimap){0})
 
+/* Empty afterwards, and usable. */
 void rco_multimap_release(struct rco_multimap *m);
 /* Adds (HASH, ID); the same pair may stand there several times. */
 void rco_multimap_add(struct rco_multimap *m, uint64_t hash, uint32_t id);

@@ -43,6 +43,7 @@ struct rco_recorder_counters {
 };
 
 struct rco_recorder;
+/* Copies OPTIONS; what they point to is borrowed. Freeing drops what was not sent. */
 struct rco_recorder *rco_recorder_new(const struct rco_recorder_options *options);
 void rco_recorder_free(struct rco_recorder *r);
 /* Copies O. */

@@ -59,8 +59,10 @@ struct rco_reflector_options {
 };
 
 struct rco_reflector;
+/* Copies OPTIONS; what they point to is borrowed. */
 struct rco_reflector *rco_reflector_new(const struct rco_reflector_options *options);
 void rco_reflector_free(struct rco_reflector *r);
+/* Lists, then watches, until it is stopped. */
 void rco_reflector_start(struct rco_reflector *r);
 /* No callback comes after this returns. May be started again; the store is kept. */
 void rco_reflector_stop(struct rco_reflector *r);

@@ -36,6 +36,7 @@ struct rco_workqueue_stats {
     int64_t unfinished_ns;      /* sum over the runs under way */
 };
 
+/* Empty. */
 struct rco_workqueue *rco_workqueue_new(void);
 void rco_workqueue_free(struct rco_workqueue *q);
 
