@@ -22,7 +22,7 @@ enum sim_break {
     SIM_BREAK_CLAIM_LAST,        /* the pod is let go before its claim is cleared */
     SIM_BREAK_PLAN_UNCHECKED,    /* an apply does not compare the base state */
     SIM_BREAK_GONE_IGNORED,      /* 410 of a watch is taken as an ordinary end */
-    SIM_BREAK_RV_EARLY,          /* bookmarks of other objects satisfy own writes: rv is not compared */
+    SIM_BREAK_RV_EARLY,          /* a cache counts as newer than its content */
     SIM_BREAKS
 };
 

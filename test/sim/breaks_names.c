@@ -19,7 +19,7 @@ static const struct {
     [SIM_BREAK_CLAIM_LAST] = {"claim-last", "the pod is let go before its claim is cleared"},
     [SIM_BREAK_PLAN_UNCHECKED] = {"plan-unchecked", "an apply does not compare the base state"},
     [SIM_BREAK_GONE_IGNORED] = {"gone-ignored", "410 of a watch is taken as an ordinary end"},
-    [SIM_BREAK_RV_EARLY] = {"rv-early", "the resourceVersion of a list is not that of its content"},
+    [SIM_BREAK_RV_EARLY] = {"rv-early", "a cache counts as newer than its content"},
 };
 
 const char *sim_break_name(enum sim_break b)

@@ -20,7 +20,8 @@ struct family {
 struct campaign {
     struct family families[64];
     size_t n;
-    int plans, failed, left;
+    int plans, failed;
+    int stride, turn; /* every STRIDE-th planned fault is carried out; 0 = none */
     int64_t virtual_s;
     struct timespec began;
 };
@@ -50,12 +51,38 @@ static struct family *family(struct campaign *c, const char *name)
     return &c->families[c->n++];
 }
 
+static enum sim_break broken(void)
+{
+    for (int b = 1; b < SIM_BREAKS; b++)
+        if (sim_break_is((enum sim_break)b))
+            return (enum sim_break)b;
+    return SIM_BREAK_NONE;
+}
+
 static void tell(const struct sim_plan *plan, const struct sim_result *r)
 {
     rco_autobuf words = RCO_BUF_INIT;
 
     sim_plan_write(plan, &words);
-    printf("VIOLATION %s\n  replay: make sim PLAN=\"%s\"\n", r->text, rco_buf_str(&words));
+    printf("VIOLATION %s\n  replay: make sim ", r->text);
+    if (broken() != SIM_BREAK_NONE)
+        printf("BREAK=%s ", sim_break_name(broken()));
+    printf("PLAN=\"%s\"\n", rco_buf_str(&words));
+}
+
+/* Whether the sound program fails here too: then PLAN proves nothing about what is broken. */
+static bool fails_anyway(const struct sim_plan *plan, const struct sim_run_options *o)
+{
+    const struct sim_run_options sound = {.sweeps = o->sweeps, .reference = o->reference};
+    enum sim_break b = broken();
+    struct sim_result r;
+
+    if (b == SIM_BREAK_NONE)
+        return false;
+    sim_break_set(SIM_BREAK_NONE);
+    sim_run_plan(plan, &sound, &r);
+    sim_break_set(b);
+    return r.violations;
 }
 
 /* Carries PLAN out and counts it under NAME. */
@@ -68,8 +95,8 @@ static bool try(struct campaign *c, const char *name, const struct sim_plan *pla
     f->plans++;
     c->plans++;
     c->virtual_s += ret->virtual_s;
-    if (!ret->violations)
-        return true;
+    if (!ret->violations || fails_anyway(plan, o))
+        return !ret->violations;
     c->failed++;
     if (f->failed++ < SHOWN)
         tell(plan, ret);
@@ -83,8 +110,9 @@ static int end(const struct campaign *c)
     for (size_t i = 0; i < c->n; i++)
         printf("family %-24s %6d plans %4d failed\n", c->families[i].name, c->families[i].plans,
                c->families[i].failed);
-    printf("%d plans, %d failed, %.1f s, %.2f ms a plan, %.0f virtual hours\n", c->plans, c->failed,
-           t, c->plans ? t * 1e3 / c->plans : 0, (double)c->virtual_s / 3600);
+    printf("%d plans, %d failed, %.1f s, %.2f ms of CPU a plan, %.0f virtual hours\n", c->plans,
+           c->failed, t, c->plans ? (double)clock() / CLOCKS_PER_SEC * 1e3 / c->plans : 0,
+           (double)c->virtual_s / 3600);
     return c->failed ? 1 : 0;
 }
 
@@ -108,6 +136,8 @@ static bool learn(struct campaign *c, const struct sim_workload *w, struct refer
              &(struct sim_run_options){.sweeps = 10, .dump = &ref->dump,
                                        .write_log = &ref->write_log}, &r);
     ref->writes = r.writes;
+    if (!ok)
+        return false;
     sim_run_plan(&plan, &(struct sim_run_options){.sweeps = 10}, &again);
     if (again.hash != r.hash) {
         printf("VIOLATION same-trace: %s gives another trace with the same seed\n", w->name);
@@ -152,9 +182,8 @@ static void strike(struct campaign *c, const struct reference *ref, const char *
                  fault.type == SIM_OUTAGE;
     struct sim_result r;
 
-    if (c->left == 0)
+    if (c->stride == 0 || c->turn++ % c->stride != 0)
         return;
-    c->left -= c->left > 0;
     try(c, name, &plan,
         &(struct sim_run_options){.reference = ref->workload->strict && !hurts
                                                    ? rco_buf_str(&ref->dump)
@@ -216,6 +245,14 @@ static void strike_runner(struct campaign *c, const struct reference *ref)
     strike(c, ref, "foreign", (struct sim_fault){.type = SIM_FOREIGN, .at = 1}, 1);
 }
 
+/* Which of the planned faults to take so that there are about WANTED of them (0 = all). */
+static int stride_for(const struct reference *ref, int wanted)
+{
+    int all = ref->writes * 9 + 37;
+
+    return wanted > 0 && all > wanted ? all / wanted : 1;
+}
+
 int sim_campaign_plans(int per_workload)
 {
     struct campaign c;
@@ -224,12 +261,9 @@ int sim_campaign_plans(int per_workload)
     for (size_t i = 0; i < sim_n_workloads; i++) {
         struct reference ref;
 
-        c.left = -1;
         /* What fails without faults says nothing with them. */
-        if (learn(&c, &sim_workloads[i], &ref))
-            c.left = per_workload > 0 ? per_workload : -1;
-        else
-            c.left = 0;
+        c.stride = learn(&c, &sim_workloads[i], &ref) ? stride_for(&ref, per_workload) : 0;
+        c.turn = (int)i;
         for (int k = 1; k <= ref.writes; k++) {
             strike_write(&c, &ref, k);
             if (k % 6 == 0)
@@ -240,6 +274,53 @@ int sim_campaign_plans(int per_workload)
         rco_buf_release(&ref.write_log);
     }
     return end(&c);
+}
+
+/* --- hunting for what is broken on purpose --- */
+
+static bool hunt_planned(struct campaign *c, const struct sim_workload *w)
+{
+    struct reference ref;
+
+    if (learn(c, w, &ref)) {
+        c->stride = 1;
+        for (int k = 1; k <= ref.writes && !c->failed; k++) {
+            strike_write(c, &ref, k);
+            if (k % 6 == 0)
+                strike_long(c, &ref, k);
+        }
+        if (!c->failed)
+            strike_runner(c, &ref);
+    }
+    rco_buf_release(&ref.dump);
+    rco_buf_release(&ref.write_log);
+    return c->failed;
+}
+
+int sim_campaign_hunt(int seeds)
+{
+    struct campaign c;
+    struct sim_result r;
+    struct sim_plan plan;
+
+    begin(&c);
+    for (size_t i = 0; i < sim_n_workloads && !c.failed; i++) {
+        struct reference ref;
+
+        learn(&c, &sim_workloads[i], &ref);
+        rco_buf_release(&ref.dump);
+        rco_buf_release(&ref.write_log);
+    }
+    if (!c.failed)
+        hunt_planned(&c, &sim_workloads[0]);
+    for (int i = 1; i <= seeds && !c.failed; i++) {
+        sim_plan_random((uint64_t)i, &plan);
+        try(&c, "seeds", &plan, &(struct sim_run_options){0}, &r);
+    }
+    for (size_t i = 1; i < sim_n_workloads && !c.failed; i++)
+        hunt_planned(&c, &sim_workloads[i]);
+    printf("%s after %d plans, %.1f s\n", c.failed ? "found" : "NOT FOUND", c.plans, seconds(&c));
+    return c.failed ? 0 : 1;
 }
 
 /* --- random plans --- */

@@ -9,6 +9,8 @@
  * PER_WORKLOAD plans of one (0 = all). */
 int sim_campaign_plans(int per_workload);
 int sim_campaign_seeds(uint64_t from, int count);
+/* Plans and seeds until the first violation; 0 when there was one. */
+int sim_campaign_hunt(int seeds);
 int sim_campaign_soak(double hours, uint64_t from);
 
 #endif

@@ -305,6 +305,7 @@ static void adopt_pod(struct sim *s, const struct sim_version *v, const struct r
     p->token = rco_arena_printf(&s->arena, "h.%s.%s", SIM_CANARY, v->uid);
     p->phase = "Pending";
     p->job = job_text(s, template);
+    p->planted = !sim_tree_get(template, "metadata|finalizers"); /* ours always have one */
     p->next = s->pods;
     s->pods = p;
     if (p->job)
@@ -353,7 +354,9 @@ static void on_pod_counts(void *ctx)
     const char *job = owners ? sim_tree_str(owners->first, "name") : NULL;
     bool good = pod && rco_streq(sim_tree_str(pod->tree, "status|phase"), "Succeeded");
 
-    if (!job || !rco_streq(pod->uid, p->uid))
+    if (!job || !rco_streq(pod->uid, p->uid) ||
+        !(is_terminal(p) || p->stage == SIM_POD_ENDED ||
+          sim_tree_get(pod->tree, "metadata|deletionTimestamp")))
         return;
     sim_patch(s, SIM_CLUSTER, RCO_KIND_JOB, p->ns, job, true,
               sim_tree_f(&s->arena,

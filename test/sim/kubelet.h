@@ -38,6 +38,7 @@ struct sim_pod {
     bool cut_off;    /* the node does not answer and is not heard */
     bool gone;       /* the object is gone */
     bool cancelled;
+    bool planted;    /* its Job is not the operator's */
     unsigned attempt; /* of the request that is repeated */
     rco_mono asked_since;
     int round; /* calls of an earlier round are void */

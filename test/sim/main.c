@@ -16,6 +16,8 @@ static int usage(void)
           "  seed N               the plan of seed N, with a readable trace\n"
           "  plans [PER_WORKLOAD] every planned fault of every workload\n"
           "  seeds FROM COUNT     random plans\n"
+          "  hunt SEEDS           plans and seeds until the first violation; succeeds when there is one\n"
+          "  switches             what --break can break\n"
           "  soak HOURS FROM      random plans for HOURS of real time\n"
           "  words N              the plan of seed N as words\n"
           "  workloads            their names\n",
@@ -72,6 +74,13 @@ static int command(int argc, char **argv)
         return sim_campaign_plans(argc > 1 ? atoi(argv[1]) : 0);
     if (argc == 3 && strcmp(argv[0], "seeds") == 0)
         return sim_campaign_seeds(strtoull(argv[1], NULL, 10), atoi(argv[2]));
+    if (argc == 2 && strcmp(argv[0], "hunt") == 0)
+        return sim_campaign_hunt(atoi(argv[1]));
+    if (argc == 1 && strcmp(argv[0], "switches") == 0) {
+        for (int b = 1; b < SIM_BREAKS; b++)
+            printf("%-16s %s\n", sim_break_name((enum sim_break)b), sim_break_text((enum sim_break)b));
+        return 0;
+    }
     if (argc == 3 && strcmp(argv[0], "soak") == 0)
         return sim_campaign_soak(atof(argv[1]), strtoull(argv[2], NULL, 10));
     if (argc == 1 && strcmp(argv[0], "workloads") == 0) {

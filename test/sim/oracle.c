@@ -249,6 +249,12 @@ static void check_end_of_spec(struct sim *s, const struct sim_version *v)
         !has_pod_fault(s))
         sim_violation(s, "converged", "%s says Applied and its stack shows something else",
                       v->name);
+    if (applied && rco_streq(run->ns, v->ns) &&
+        sim_tree_int(run->tree, "spec|specificationVersion", 0) ==
+            sim_tree_int(v->tree, "status|version", 0) &&
+        !rco_streq(sim_tree_str(run->tree, "spec|snapshot|program|commit"),
+                   sim_tree_str(v->tree, "spec|programVersion")))
+        sim_violation(s, "converged", "%s applied another commit than it names", v->name);
     if (s->workload->applies && !applied && !may_fail(s))
         sim_violation(s, "converged", "%s has a good program and ended as %s (%s)", v->name,
                       rco_or_none(state),
@@ -268,9 +274,26 @@ static void check_leftover(struct sim *s, const struct sim_version *v)
                       v->name);
 }
 
+/* Where nobody else writes and nothing fails, every write changes something and none is refused: each
+ * decision was made on what its own writes had come to. */
+static void check_economy(struct sim *s)
+{
+    const struct sim_plan *p = s->plan;
+
+    if (p->n_faults || p->twice || p->slow || p->front_loss || p->replicas > 1 ||
+        !s->workload->strict)
+        return;
+    if (s->writes != s->operator_changes)
+        sim_violation(s, "economy", "%d writes for %d changes", s->writes, s->operator_changes);
+    if (s->gets)
+        sim_violation(s, "economy", "%d objects were read one by one", s->gets);
+}
+
 void sim_check_end(struct sim *s)
 {
     rco_autobuf text = RCO_BUF_INIT;
+
+    check_economy(s);
 
     for (int k = 1; k < RCO_KIND_COUNT; k++) {
         for (size_t i = 0; i < s->kinds[k].n_live; i++) {

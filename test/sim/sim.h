@@ -65,6 +65,9 @@ struct sim_delete {
     bool now; /* no grace */
 };
 
+/* The uid that the N-th object of this name has (from 1); in the arena. */
+const char *sim_uid_of(struct sim *s, enum rco_kind kind, const char *ns, const char *name,
+                       unsigned n);
 const struct sim_version *sim_get(struct sim *s, enum rco_kind kind, const char *ns,
                                   const char *name);
 struct sim_answer sim_create(struct sim *s, int actor, enum rco_kind kind, const char *ns,

@@ -97,6 +97,8 @@ static void check_start(struct sim_pod *p, struct sim_stack *k)
     const struct sim_version *run = sim_get(s, RCO_KIND_RUN, p->ns, p->job->run);
     const char *phase = p->job->phase == RCO_ENGINE_PHASE_APPLY ? "apply" : "plan";
 
+    if (p->planted)
+        sim_violation(s, "own-job", "pod %s starts, whose Job the operator did not make", p->name);
     if (k->running)
         sim_violation(s, "one-engine", "pod %s starts on stack %s while pod %s runs there", p->name,
                       k->key, k->running->name);

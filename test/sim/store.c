@@ -192,16 +192,24 @@ const char *sim_text(struct sim *s, const struct sim_version *v, size_t *ret_len
 
 /* A uid that follows from kind, name and how often the name was used: the same objects have the same
  * uids in runs that differ in nothing but their faults. */
+const char *sim_uid_of(struct sim *s, enum rco_kind kind, const char *ns, const char *name,
+                       unsigned n)
+{
+    rco_autofree char *key = rco_asprintf("%d/%s/%s", kind, ns, name);
+    uint64_t a = rco_hash(key, strlen(key), n), b = rco_hash(key, strlen(key), n + 1000);
+
+    return rco_arena_printf(&s->arena, "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(a >> 32),
+                            (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
+                            (unsigned)(b & 0xfff), (unsigned long long)(b >> 16));
+}
+
 static const char *make_uid(struct sim *s, enum rco_kind kind, const char *ns, const char *name)
 {
     rco_autofree char *key = rco_asprintf("%d/%s/%s", kind, ns, name);
     uintptr_t n = (uintptr_t)rco_map_get(&s->incarnations, key) + 1;
-    uint64_t a = rco_hash(key, strlen(key), n), b = rco_hash(key, strlen(key), n + 1000);
 
     rco_map_set(&s->incarnations, key, (void *)n);
-    return rco_arena_printf(&s->arena, "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(a >> 32),
-                            (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
-                            (unsigned)(b & 0xfff), (unsigned long long)(b >> 16));
+    return sim_uid_of(s, kind, ns, name, (unsigned)n);
 }
 
 static bool is_terminating(struct sim *s, const char *ns)

@@ -2,12 +2,14 @@
 #include "user.h"
 
 #include "api/labels.h"
+#include "api/names.h"
 #include "api/zz_generated_types.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define SPEC "web"
+#define OTHER_NS "team-b"
 
 /* --- looking --- */
 
@@ -130,19 +132,35 @@ void sim_do_nothing(struct sim *s, const char *arg)
     (void)arg;
 }
 
-void sim_do_env(struct sim *s, const char *arg)
+static void make_env(struct sim *s, const char *ns, const char *backend)
 {
-    (void)arg;
-    sim_create(s, SIM_USER, RCO_KIND_ENV, SIM_TENANT_NS,
-               sim_tree_f(&s->arena,
-                          "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"Environment\","
-                          "\"metadata\":{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\","
-                          "\"projectId\":\"shop\",\"class\":\"development\","
-                          "\"allowedSecrets\":[\"db\"]}}"));
-    sim_create(s, SIM_USER, RCO_KIND_SECRET, SIM_TENANT_NS,
+    const struct rco_value *v =
+        sim_tree_f(&s->arena,
+                   "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"Environment\","
+                   "\"metadata\":{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\","
+                   "\"projectId\":\"shop\",\"class\":\"development\","
+                   "\"allowedSecrets\":[\"db\"]}}");
+
+    if (backend)
+        v = sim_tree_set(&s->arena, v, "spec|backend|url", sim_tree_string(&s->arena, backend));
+    sim_create(s, SIM_USER, RCO_KIND_ENV, ns, v);
+    sim_create(s, SIM_USER, RCO_KIND_SECRET, ns,
                sim_tree_f(&s->arena, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{"
                                      "\"name\":\"db\"},\"data\":{\"password\":\"%s\"}}",
                           SIM_CANARY));
+}
+
+void sim_do_env(struct sim *s, const char *backend)
+{
+    make_env(s, SIM_TENANT_NS, backend);
+}
+
+void sim_do_other_namespace(struct sim *s, const char *backend)
+{
+    sim_create(s, SIM_USER, RCO_KIND_NAMESPACE, "",
+               sim_tree_f(&s->arena, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":"
+                                     "{\"name\":\"%s\"}}", OTHER_NS));
+    make_env(s, OTHER_NS, backend);
 }
 
 static const char *commit_of(struct sim *s, const char *digit)
@@ -153,9 +171,8 @@ static const char *commit_of(struct sim *s, const char *digit)
     return text;
 }
 
-/* "name digit [stack]" */
-static void make_spec(struct sim *s, const char *name, const char *digit, const char *stack,
-                      bool config)
+static void make_spec_in(struct sim *s, const char *ns, const char *name, const char *digit,
+                         const char *stack, bool config)
 {
     const struct rco_value *v = sim_tree_f(
         &s->arena,
@@ -174,7 +191,69 @@ static void make_spec(struct sim *s, const char *name, const char *digit, const 
             &s->arena, v, "spec|configRefs",
             sim_tree_f(&s->arena, "[{\"key\":\"greeting\",\"configMapKeyRef\":{\"name\":\"app\","
                                   "\"key\":\"greeting\"}}]"));
-    sim_create(s, SIM_USER, RCO_KIND_DEPSPEC, SIM_TENANT_NS, v);
+    sim_create(s, SIM_USER, RCO_KIND_DEPSPEC, ns, v);
+}
+
+static void make_spec(struct sim *s, const char *name, const char *digit, const char *stack,
+                      bool config)
+{
+    make_spec_in(s, SIM_TENANT_NS, name, digit, stack, config);
+}
+
+void sim_do_spec_in_other_namespace(struct sim *s, const char *digit)
+{
+    make_spec_in(s, OTHER_NS, "api", digit, "shared", false);
+}
+
+void sim_do_suspended_spec(struct sim *s, const char *digit)
+{
+    make_spec(s, SPEC, digit, NULL, false);
+    sim_do_suspend(s, "true");
+}
+
+/* A Job and a ConfigMap under the names that the plan Job and the anchor of the first run will have. No
+ * user can know the run's uid before; a name that collides by accident comes to the same. */
+void sim_do_plant(struct sim *s, const char *arg)
+{
+    const struct sim_version *spec = sim_get(s, RCO_KIND_DEPSPEC, SIM_TENANT_NS, SPEC);
+    char run[RCO_NAME_SIZE], job[RCO_NAME_SIZE];
+    const char *uid;
+
+    (void)arg;
+    if (!spec)
+        return;
+    rco_name_run(SPEC, spec->uid, 1, "Baseline", 1, run);
+    uid = sim_uid_of(s, RCO_KIND_RUN, SIM_TENANT_NS, run, 1);
+    rco_name_job(uid, "plan", job);
+    sim_create(s, SIM_USER, RCO_KIND_JOB, SIM_TENANT_NS,
+               sim_tree_f(&s->arena,
+                          "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":"
+                          "\"%s\",\"labels\":{\"runtimecloud.io/run\":\"%s\","
+                          "\"runtimecloud.io/run-uid\":\"%s\","
+                          "\"app.kubernetes.io/managed-by\":\"runtime-cloud\"}},"
+                          "\"spec\":{\"template\":{\"metadata\":{\"labels\":{"
+                          "\"runtimecloud.io/run\":\"%s\",\"runtimecloud.io/run-uid\":\"%s\","
+                          "\"app.kubernetes.io/managed-by\":\"runtime-cloud\"}},\"spec\":{"
+                          "\"serviceAccountName\":\"default\",\"containers\":[{\"name\":\"engine\","
+                          "\"image\":\"evil\",\"env\":[{\"name\":\"RCO_JOB\",\"value\":"
+                          "\"{\\\"run\\\":\\\"%s\\\",\\\"runUid\\\":\\\"%s\\\","
+                          "\\\"phase\\\":\\\"plan\\\",\\\"stack\\\":\\\"shop-web\\\","
+                          "\\\"program\\\":{\\\"commit\\\":\\\"%s\\\"}}\"}]}]}}}}",
+                          job, run, uid, run, uid, run, uid, commit_of(s, "1")));
+}
+
+void sim_do_unplant(struct sim *s, const char *arg)
+{
+    const struct sim_kind *k = &s->kinds[RCO_KIND_JOB];
+
+    (void)arg;
+    for (size_t i = 0; i < k->n_live; i++) {
+        if (sim_tree_get(k->live[i]->tree, "metadata|labels|runtimecloud.io/phase"))
+            continue;
+        sim_remove(s, SIM_USER, RCO_KIND_JOB, SIM_TENANT_NS, k->live[i]->name,
+                   &(struct sim_delete){0});
+        return;
+    }
 }
 
 void sim_do_spec(struct sim *s, const char *digit)

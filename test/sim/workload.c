@@ -92,6 +92,15 @@ static const struct sim_step restore[] = {ENV, READY(sim_do_spec, "1"), SETTLED(
 static const struct sim_step environment_ends[] = {
     ENV, READY(sim_do_spec, "1"), RUN("Planning", sim_do_delete_env, NULL), LATER("300", sim_do_delete_spec, NULL),
     {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
+static const struct sim_step two_namespaces[] = {
+    {sim_when_always, NULL, sim_do_env, "s3://state/shop"},
+    READY(sim_do_other_namespace, "s3://state/shop"),
+    LATER("2", sim_do_spec_on_shared_stack, "web"), LATER("0", sim_do_spec_in_other_namespace, "2"), REST,
+    LATER("120", sim_do_nothing, NULL)};
+static const struct sim_step planted[] = {ENV, READY(sim_do_suspended_spec, "1"),
+                                          LATER("5", sim_do_plant, NULL),
+                                          LATER("5", sim_do_suspend, "false"),
+                                          LATER("200", sim_do_unplant, NULL), REST};
 static const struct sim_step slow[] = {ENV, READY(sim_do_spec, "b"), REST};
 
 #define STEPS(NAME) NAME, RCO_ARRAY_LEN(NAME)
@@ -136,6 +145,9 @@ const struct sim_workload sim_workloads[] = {
     {"restore", "run and specification come back from a backup", STEPS(restore), true, true},
     {"environment-ends", "the Environment is deleted before its specification",
      STEPS(environment_ends), false, false},
+    {"two-namespaces", "two specifications of two namespaces on one stack", STEPS(two_namespaces),
+     false, false},
+    {"planted", "a Job stands under the name of ours", STEPS(planted), false, true},
     {"slow", "a program that takes minutes", STEPS(slow), true, true},
 };
 const size_t sim_n_workloads = RCO_ARRAY_LEN(sim_workloads);

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The fault campaign on the simulated cluster: planned faults of every workload, random seeds, and the proof
+# that each rule of the protocol, when broken, is found. SIM_PLANS (per workload, 0 = all), SIM_SEEDS and
+# SIM_HUNT (seeds to look for what is broken) change the counts.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. test/lib/results.sh
+dir=${SIM_DIR:-build/sim}
+plans=${SIM_PLANS:-60} seeds=${SIM_SEEDS:-10000} hunt=${SIM_HUNT:-300}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# Families of a campaign's output become tests.
+count() { # FILE
+    local name n failed
+    while read -r _ name n _ failed _; do
+        if [ "$failed" = 0 ]; then result ok "sim $name"; else result fail "sim $name" "$failed of $n plans"; fi
+    done < <(grep -a '^family' "$1")
+    grep -a '^VIOLATION' -A1 "$1" | head -20
+    grep -aE ' plans, .* of CPU a plan' "$1" || result fail "sim $(basename "$1")" "did not come to its end"
+}
+
+# Two seeds whose traces are compared byte by byte, in two processes.
+for seed in 7 4711; do
+    if cmp -s <("$dir/sim" seed $seed) <("$dir/sim" seed $seed); then
+        result ok "same trace for seed $seed"
+    else
+        result fail "same trace for seed $seed"
+    fi
+done
+
+# Plans that once found something; each must stay clean.
+while read -r name words; do
+    [ -n "$name" ] && [ "${name:0:1}" != "#" ] || continue
+    # shellcheck disable=SC2086
+    if "$dir/sim" replay $words >"$out/replay" 2>&1; then
+        result ok "regression $name"
+    else
+        result fail "regression $name" "$(tail -1 "$out/replay")"
+    fi
+done <test/sim/regressions
+
+"$dir/sim" plans "$plans" >"$out/plans" 2>&1 &
+"$dir/sim" seeds 1 "$seeds" >"$out/seeds" 2>&1 &
+wait
+count "$out/plans"
+count "$out/seeds"
+
+# What is broken on purpose must be found, in a plan that the sound program passes.
+hunt_one() { # SWITCH
+    timeout 300 "$dir/sim_broken" --break "$1" hunt "$hunt" >"$out/hunt.$1" 2>&1
+    echo $? >"$out/rc.$1"
+}
+switches=$("$dir/sim" switches | cut -d' ' -f1)
+for switch in $switches; do
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    hunt_one "$switch" &
+done
+wait
+for switch in $switches; do
+    if [ "$(cat "$out/rc.$switch")" = 0 ]; then
+        result ok "broken $switch is found"
+        printf '%-16s %s\n' "$switch" "$(grep -a -m1 '^VIOLATION' "$out/hunt.$switch" | cut -c1-110)"
+        grep -a -m1 'replay:' "$out/hunt.$switch"
+    else
+        result fail "broken $switch is found" "$(tail -1 "$out/hunt.$switch")"
+    fi
+done
+results_end "sim${SAN:+-asan}"
