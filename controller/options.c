@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "base/time.h"
+#include "runtime/elector.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +16,10 @@ struct flag {
     size_t offset;
 };
 
-#define FLAG(NAME, TYPE, FIELD) {NAME, TYPE, offsetof(struct rco_options, FIELD)}
+#define FLAG(NAME, TYPE, FIELD)                                                                    \
+    {                                                                                              \
+        NAME, TYPE, offsetof(struct rco_options, FIELD)                                            \
+    }
 
 static const struct flag flags[] = {
     FLAG("config", FLAG_STRING, config_file),
@@ -47,11 +51,15 @@ const char *rco_options_usage(void)
     return "Usage: runtime-cloud-controller [flags]\n"
            "\n"
            "  --config FILE                        configuration file (YAML)\n"
-           "  --kubeconfig FILE                    how to reach the API server (default: in-cluster)\n"
+           "  --kubeconfig FILE                    how to reach the API server (default: "
+           "in-cluster)\n"
            "  --context NAME                       context of the kubeconfig\n"
-           "  --namespace NS                       the operator's own namespace (default: POD_NAMESPACE)\n"
-           "  --identity NAME                      name in the election Lease (default: host name + random)\n"
-           "  --leader-elect[=true|false]          elect a leader among the replicas (default true)\n"
+           "  --namespace NS                       the operator's own namespace (default: "
+           "POD_NAMESPACE)\n"
+           "  --identity NAME                      name in the election Lease (default: host name "
+           "+ random)\n"
+           "  --leader-elect[=true|false]          elect a leader among the replicas (default "
+           "true)\n"
            "  --leader-elect-resource-name NAME    default runtime-cloud-controller\n"
            "  --leader-elect-lease-duration D      default 30s\n"
            "  --leader-elect-renew-deadline D      default 20s\n"
@@ -59,10 +67,14 @@ const char *rco_options_usage(void)
            "  --metrics-bind-address ADDR          default :8080; 0 switches it off\n"
            "  --health-probe-bind-address ADDR     default :8081; 0 switches it off\n"
            "  --gateway-bind-address ADDR          default :8443\n"
-           "  --gateway-url URL                    how runner pods reach the gateway (https://...)\n"
-           "  --gateway-secret NAME                serving certificate, default runtime-cloud-gateway-tls\n"
-           "  --crash-file FILE                    an object that crashes the program twice is left alone until\n"
-           "                                       it changes; FILE must outlive the process, not the pod\n"
+           "  --gateway-url URL                    how runner pods reach the gateway "
+           "(https://...)\n"
+           "  --gateway-secret NAME                serving certificate, default "
+           "runtime-cloud-gateway-tls\n"
+           "  --crash-file FILE                    an object that crashes the program twice is "
+           "left alone until\n"
+           "                                       it changes; FILE must outlive the process, not "
+           "the pod\n"
            "  --log-level debug|info|warn|error    default info\n"
            "  --log-format json|text               default json\n"
            "  --version, --help\n";
@@ -158,15 +170,14 @@ static int check(const struct rco_options *o, struct rco_error *err)
     if (o->help || o->version)
         return 0;
     if (rco_str_empty(o->ns))
-        return rco_error_set(err, RCO_EINVALID,
-                             "the operator's namespace is not known: set POD_NAMESPACE or --namespace");
-    /* Election rules of client-go: a leader must be able to miss a renewal and still stop in time. */
-    if (o->lease_duration_ns <= o->renew_deadline_ns)
-        return rco_error_set(err, RCO_EINVALID, "--leader-elect-lease-duration must be longer than "
-                                                "--leader-elect-renew-deadline");
-    if (o->renew_deadline_ns * 10 <= o->retry_period_ns * 12 || o->retry_period_ns <= 0)
-        return rco_error_set(err, RCO_EINVALID, "--leader-elect-renew-deadline must be longer than 1.2 "
-                                                "times --leader-elect-retry-period, which is above 0");
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "the operator's namespace is not known: set POD_NAMESPACE or --namespace");
+    const struct rco_elector_timing timing = {.lease_ns = o->lease_duration_ns,
+                                              .renew_ns = o->renew_deadline_ns,
+                                              .retry_ns = o->retry_period_ns};
+    if (rco_elector_timing_check(&timing, err) < 0)
+        return -1;
     if (o->gateway.port < 0)
         return rco_error_set(err, RCO_EINVALID,
                              "--gateway-bind-address must name a port: runners report there");

@@ -13,8 +13,3 @@ uint64_t rco_key_hash(const struct rco_key *k)
 {
     return rco_hash(k->name, strlen(k->name), rco_hash(k->ns, strlen(k->ns), 0));
 }
-
-bool rco_key_equal(const struct rco_key *a, const struct rco_key *b)
-{
-    return strcmp(a->name, b->name) == 0 && strcmp(a->ns, b->ns) == 0;
-}

@@ -13,6 +13,5 @@ struct rco_key {
 /* NS may be NULL. The strings are borrowed. */
 struct rco_key rco_key_of(const char *ns, const char *name);
 uint64_t rco_key_hash(const struct rco_key *k);
-bool rco_key_equal(const struct rco_key *a, const struct rco_key *b);
 
 #endif

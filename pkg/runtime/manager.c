@@ -559,11 +559,6 @@ struct rco_metrics *rco_manager_metrics(struct rco_manager *m)
     return m->metrics;
 }
 
-struct rco_recorder *rco_manager_recorder(struct rco_manager *m)
-{
-    return m->recorder;
-}
-
 bool rco_manager_is_idle(const struct rco_manager *m)
 {
     rco_mono t = rco_loop_now(m->loop);

@@ -69,7 +69,6 @@ struct rco_execution *rco_manager_execute(struct rco_manager *m, const struct rc
 /* Store of a watched kind for reading (gateway, console), or NULL. */
 const struct rco_store *rco_manager_store(const struct rco_manager *m, enum rco_kind kind);
 struct rco_metrics *rco_manager_metrics(struct rco_manager *m);
-struct rco_recorder *rco_manager_recorder(struct rco_manager *m);
 /* Nothing ready, running or gated: for tests and the simulation. Delayed keys do not count. */
 bool rco_manager_is_idle(const struct rco_manager *m);
 

@@ -586,19 +586,6 @@ size_t rco_lister_count(const struct rco_store *s, const char *index, const char
     return ids_of(s, index_number(s, index), key, &ids, &single);
 }
 
-void rco_lister_each(const struct rco_store *s, bool (*fn)(void *ctx, const void *obj), void *ctx)
-{
-    rco_autoarena a = RCO_ARENA_INIT;
-
-    for (uint32_t id = 0; id < s->n_ids; id++) {
-        if (!s->records[id])
-            continue;
-        rco_arena_clear(&a);
-        if (!fn(ctx, unpack(s, s->records[id], &a)))
-            return;
-    }
-}
-
 size_t rco_lister_size(const struct rco_store *s)
 {
     return s->n;

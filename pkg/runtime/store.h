@@ -93,13 +93,11 @@ void rco_lister_keys(const struct rco_store *s, const char *index, const char *k
                      void (*fn)(void *ctx, const char *ns, const char *name), void *ctx);
 /* Number of them, without unpacking. */
 size_t rco_lister_count(const struct rco_store *s, const char *index, const char *key);
-/* Calls FN with each object (unpacked for the call only) in no order; false from FN stops. FN must
- * not change the store. */
-void rco_lister_each(const struct rco_store *s, bool (*fn)(void *ctx, const void *obj), void *ctx);
 size_t rco_lister_size(const struct rco_store *s);
-/* The same in slices, for sweeps that must not hold the loop: visits at most MAX objects from
- * *CURSOR (start with 0) and returns false when all were visited. Objects that come or go between
- * slices may be missed or not; FN may do anything but change the store. */
+/* Calls FN with each object (unpacked for the call only) in slices, for sweeps that must not hold
+ * the loop: visits at most MAX objects from *CURSOR (start with 0) and returns false when all were
+ * visited. Objects that come or go between slices may be missed or not; FN may do anything but
+ * change the store. */
 bool rco_lister_walk(const struct rco_store *s, size_t *cursor, size_t max,
                      void (*fn)(void *ctx, const void *obj), void *ctx);
 

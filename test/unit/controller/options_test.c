@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#define PARSE(O, ERR, ...) \
-    parse((O), (ERR), (char *const[]){"controller", __VA_ARGS__, NULL})
+#define PARSE(O, ERR, ...) parse((O), (ERR), (char *const[]){"controller", __VA_ARGS__, NULL})
 
 static int parse(struct rco_options *o, struct rco_error *err, char *const *argv)
 {
@@ -75,6 +74,9 @@ static void bad_flags_are_refused_with_their_name(void **state)
         {"--leader-elect-lease-duration=5", "--leader-elect-lease-duration"},
         {"--leader-elect-lease-duration=20s", "--leader-elect-lease-duration"},
         {"--leader-elect-renew-deadline=4s", "--leader-elect-renew-deadline"},
+        {"--leader-elect-renew-deadline=30s", "--leader-elect-lease-duration"},
+        {"--leader-elect-retry-period=0s", "--leader-elect-retry-period"},
+        {"--leader-elect-lease-duration=30500ms", "whole number of seconds"},
         {"--config", "--config"},
     };
 
