@@ -6,9 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#define GIGABYTE_DIGITS 9
-#define MAX_BYTES (INT64_C(1) << 62)
-
 static char *lower(struct rco_arena *a, const char *s, size_t n)
 {
     char *out = rco_arena_strndup(a, s, n);
@@ -174,42 +171,6 @@ bool rco_is_commit(const char *s)
     return (n == 40 || n == 64) && rco_is_lower_hex(s, n);
 }
 
-int rco_memory_gb_parse(const char *s, int64_t *ret_bytes, struct rco_error *err)
-{
-    int64_t bytes = 0;
-    const char *p = s ? s : "";
-    int fraction = -1; /* digits behind the point; -1 = no point yet */
-    size_t digits = 0;
-    for (; *p; p++) {
-        if (*p == '.' && fraction < 0 && digits) {
-            fraction = 0;
-            continue;
-        }
-        if (!isdigit((unsigned char)*p))
-            break;
-        digits++;
-        if (fraction >= GIGABYTE_DIGITS && *p != '0')
-            return rco_error_set(err, RCO_EINVALID, "memoryGb %.40s is finer than a byte", s);
-        if (fraction >= GIGABYTE_DIGITS)
-            continue;
-        if (__builtin_mul_overflow(bytes, INT64_C(10), &bytes) ||
-            __builtin_add_overflow(bytes, (int64_t)(*p - '0'), &bytes))
-            return rco_error_set(err, RCO_EINVALID, "memoryGb %.40s is too large", s);
-        fraction += fraction >= 0;
-    }
-    if (*p || !digits || p[-1] == '.')
-        return rco_error_set(err, RCO_EINVALID,
-                             "memoryGb %.40s is not a decimal number of gigabytes, such as 1.5",
-                             rco_str_or_empty(s));
-    for (int i = fraction < 0 ? 0 : fraction; i < GIGABYTE_DIGITS; i++)
-        if (__builtin_mul_overflow(bytes, INT64_C(10), &bytes))
-            return rco_error_set(err, RCO_EINVALID, "memoryGb %.40s is too large", s);
-    if (bytes > MAX_BYTES)
-        return rco_error_set(err, RCO_EINVALID, "memoryGb %.40s is too large", s);
-    *ret_bytes = bytes;
-    return 0;
-}
-
 static bool is_default_port(const char *scheme, const char *port)
 {
     return (rco_streq(scheme, "https") && rco_streq(port, "443")) ||
@@ -225,8 +186,9 @@ const char *rco_backend_canonical(const char *url, struct rco_arena *a)
     const char *rest = mark + 3;
     size_t n = strcspn(rest, "/?#");
     char *host = rco_arena_strndup(a, rest, n);
-    char *name = strrchr(host, '@'); /* a user name keeps its case */
-    for (char *p = name ? name : host; *p; p++)
+    char *name = strrchr(host, '@');
+    host = name ? name + 1 : host; /* a user name is no part of the place */
+    for (char *p = host; *p; p++)
         *p = (char)tolower((unsigned char)*p);
     const char *port;
     take_port(host, &port);

@@ -1,5 +1,5 @@
 /* Checks of values that people write, with the sentence that explains a refusal. The CRDs check the
- * same at admission; this is for the runner, the plugin, and objects from before a rule existed. */
+ * same at admission; this is for objects from before a rule existed. */
 #ifndef RCO_API_VALIDATE_H
 #define RCO_API_VALIDATE_H
 
@@ -31,12 +31,8 @@ RCO_MUST_CHECK int rco_program_ref_parse(const char *ref, struct rco_arena *a,
 /* A full commit id: 40 or 64 lower-case hex digits. */
 bool rco_is_commit(const char *s);
 
-/* Decimal gigabytes ("1.5" is 1,500,000,000 bytes), exact to the byte; negative, empty, finer than
- * a byte or beyond 2^62 is RCO_EINVALID. */
-RCO_MUST_CHECK int rco_memory_gb_parse(const char *s, int64_t *ret_bytes, struct rco_error *err);
-
-/* One form for the backend URLs that mean the same place: scheme and host in lower case, no slashes
- * at the end, no default port. What is not a URL stays as it is. */
+/* One form for the backend URLs that mean the same place: scheme and host in lower case, no user
+ * name, no slashes at the end, no default port. What is not a URL stays as it is. */
 const char *rco_backend_canonical(const char *url, struct rco_arena *a);
 
 #endif

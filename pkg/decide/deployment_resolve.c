@@ -1,9 +1,11 @@
 #include "decide/deployment_resolve.h"
 
+#include "api/validate.h"
 #include "decide/compact.h"
 #include "decide/conditions.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define TIMEOUT_DEFAULT_S 3600
 #define GRACE_DEFAULT_S 600
@@ -126,81 +128,36 @@ static bool check_available(struct resolver *r)
 
 /* ---- program ---- */
 
-static bool is_commit(const char *s)
-{
-    return s && (rco_is_lower_hex(s, 40) || rco_is_lower_hex(s, 64));
-}
-
-/* Splits `<repository>//<path>`; the first // behind the scheme counts. */
-static bool split_program(struct resolver *r, const char *ref)
-{
-    const char *scheme = ref ? strstr(ref, "://") : NULL;
-    const char *cut = scheme ? strstr(scheme + 3, "//") : NULL;
-    if (!cut || cut == scheme + 3 || !cut[2])
-        return false;
-    r->ret->snapshot.program.repository = rco_arena_strndup(r->a, ref, (size_t)(cut - ref));
-    r->ret->snapshot.program.path = rco_arena_strdup(r->a, cut + 2);
-    return true;
-}
-
-/* User or password before the host; ssh may carry a user. */
-static bool has_password(const char *repository)
-{
-    const char *host = strstr(repository, "://") + 3;
-    size_t n = strcspn(host, "/");
-    const char *at = memchr(host, '@', n);
-    if (!at)
-        return false;
-    return !rco_str_has_prefix(repository, "ssh://") || memchr(host, ':', (size_t)(at - host));
-}
-
-static bool leaves_repository(const char *path)
-{
-    if (path[0] == '/' || strchr(path, '\\'))
-        return true;
-    for (const char *p = path; *p;) {
-        size_t n = strcspn(p, "/");
-        if (n == 2 && p[0] == '.' && p[1] == '.')
-            return true;
-        p += n;
-        p += *p == '/';
-    }
-    return false;
-}
-
 static bool check_program(struct resolver *r)
 {
     const struct rco_depspec_spec *s = &r->spec->spec;
     struct rco_resolved_program *p = &r->ret->snapshot.program;
+    struct rco_error err = RCO_ERROR_INIT;
+    struct rco_program_ref ref;
     r->ret->snapshot.has_program = true;
-    if (!split_program(r, s->program_ref))
-        return refuse(
-            r, "ProgramInvalid",
-            rco_message(r->a,
-                        "spec.programRef is \"%s\"; it must be <repository URL>//<path>, for "
-                        "example https://git.example.com/team/infra.git//environments/dev",
-                        rco_str_or_empty(s->program_ref)));
-    if (!rco_str_has_prefix(p->repository, "https://") &&
-        !rco_str_has_prefix(p->repository, "ssh://"))
-        return refuse(r, "ProgramInvalid", "spec.programRef must begin with https:// or ssh://");
-    if (has_password(p->repository))
-        return refuse(r, "ProgramInvalid",
-                      "spec.programRef carries credentials; put them into the Secret that the "
-                      "Environment's git.credentialsSecretRef names");
-    if (leaves_repository(p->path))
-        return refuse(
-            r, "ProgramInvalid",
-            "the path in spec.programRef leaves the repository; use a path below its root "
-            "without ..");
-    if (!is_commit(s->program_version))
+    if (rco_program_ref_parse(s->program_ref, r->a, &ref, &err) < 0)
+        return refuse(r, "ProgramInvalid", rco_message(r->a, "spec.programRef: %s", err.msg));
+    if (!rco_is_commit(s->program_version))
         return refuse(
             r, "ProgramInvalid",
             rco_message(r->a,
                         "spec.programVersion is \"%s\"; it must be a full commit id of 40 or 64 "
                         "lower-case hex digits (git rev-parse HEAD), not a branch or tag",
                         rco_str_or_empty(s->program_version)));
+    p->repository = ref.repository;
+    p->path = ref.path;
     p->commit = s->program_version;
     return false;
+}
+
+/* Scheme and host have no case; what follows has. */
+static bool has_prefix(const char *url, const char *prefix, size_t n)
+{
+    const char *host = strstr(prefix, "://");
+    size_t head = host ? (size_t)(host + 3 - prefix) + strcspn(host + 3, "/") : 0;
+    if (head > n)
+        head = n;
+    return strncasecmp(url, prefix, head) == 0 && strncmp(url + head, prefix + head, n - head) == 0;
 }
 
 bool rco_repository_matches(const char *prefix, const char *url)
@@ -208,7 +165,7 @@ bool rco_repository_matches(const char *prefix, const char *url)
     size_t n = strlen(prefix);
     while (n && prefix[n - 1] == '/')
         n--;
-    return n && strncmp(url, prefix, n) == 0 && (url[n] == '\0' || url[n] == '/');
+    return n && has_prefix(url, prefix, n) && (url[n] == '\0' || url[n] == '/');
 }
 
 static bool is_allowed_repository(const struct rco_env_git *git, const char *repository)

@@ -1,35 +1,22 @@
 #include "decide/run_claim.h"
 
 #include "api/names.h"
+#include "api/validate.h"
 #include "json/writer.h"
 
 #include <string.h>
 
 #define CLAIM_SCHEME "claim:"
 
-/* One text for one place: scheme and host in small letters, no slash behind; a user name is no part
- * of the place, and the definitions refuse it. */
+/* One text for one place. */
 static void canonical_backend(const char *ns, const struct rco_resolved_backend *b,
                               struct rco_buf *out)
 {
-    if (!rco_str_empty(b->claim_name)) {
+    rco_autoarena a = RCO_ARENA_INIT;
+    if (!rco_str_empty(b->claim_name))
         rco_buf_addf(out, CLAIM_SCHEME "%s/%s", ns, b->claim_name);
-        return;
-    }
-    const char *url = rco_str_or_empty(b->url);
-    const char *host = strstr(url, "://");
-    size_t scheme = host ? (size_t)(host - url) + 3 : 0;
-    size_t head = host ? scheme + strcspn(url + scheme, "/?") : 0;
-    size_t n = strlen(url);
-    while (n > head && url[n - 1] == '/')
-        n--;
-    size_t user = scheme; /* end of the user name */
-    for (size_t i = scheme; i < head; i++)
-        user = url[i] == '@' ? i + 1 : user;
-    for (size_t i = 0; i < head; i++)
-        if (i < scheme || i >= user)
-            rco_buf_addc(out, url[i] >= 'A' && url[i] <= 'Z' ? (char)(url[i] | 0x20) : url[i]);
-    rco_buf_add(out, url + head, n - head);
+    else
+        rco_buf_adds(out, rco_backend_canonical(rco_str_or_empty(b->url), &a));
 }
 
 static void claim_name(const char *ns, const struct rco_resolved *snapshot, const char *project,

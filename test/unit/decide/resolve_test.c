@@ -18,6 +18,9 @@ static void test_a_prefix_ends_at_a_whole_path_segment(void **state)
         {"https://git.example.com", "https://git.example.com:8443/shop", false},
         {"https://git.example.com/shop", "http://git.example.com/shop/infra.git", false},
         {"https://git.example.com/shop/infra", "https://git.example.com/shop/infra.git", false},
+        {"HTTPS://Git.Example.com/shop", "https://git.example.com/shop/infra.git", true},
+        {"https://git.example.com/Shop", "https://git.example.com/shop/infra.git", false},
+        {"https://git.example.com/shop/infra.git", "https://git.example.com", false},
         {"", "https://git.example.com/shop", false},
         {"/", "https://git.example.com/shop", false},
     };
