@@ -71,7 +71,7 @@ all: programs
 programs: $(PROGRAMS)
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 24
 
 clean: ## removes everything built (not the caches of cluster tools)
 	rm -rf build build-*
@@ -198,14 +198,24 @@ test-e2e: programs ## a user's day on a one-node Kubernetes: Helm, Git, PostgreS
 test-asan: ## unit tests with ASan and UBSan
 	@$(MAKE) --no-print-directory SAN=1 test-unit
 
+.PHONY: test-clang
+test-clang: ## the programs by the other compiler, without a warning
+	@$(MAKE) --no-print-directory CC=clang programs
+
+.PHONY: test-fresh
+test-fresh: ## make demo and make test as on a machine with nothing installed (root; hours)
+	@hack/cluster/fresh-machine.sh sh -c 'apt-get update && apt-get install -y --no-install-recommends make git && \
+		make demo && make demo-down && make test'
+
 .PHONY: test
 test: ## every layer; last line "N passed, N failed"
 	@hack/deps/install.sh build test
 	@test/all
 
 .PHONY: check
-check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated files
+check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated files, rules and their tests
 	@hack/check-layers
+	@hack/check-rules
 	@hack/check-symbols $(PURE_LIB) $(ALL_LIB)
 	@hack/check-generated $(B)/bin/rco-gen
 
