@@ -42,7 +42,7 @@ FROM ${BASE} AS runner
 # One user for each container of a runner pod (ssh refuses a user without a name), one group for all.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates git openssh-client \
-        libcurl4 libssl3 libyaml-0-2 \
+        libcurl4 libssl3 \
     && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
     && groupadd --gid 10000 runner \
     && useradd --uid 10001 --gid 10000 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin runner-fetch \
