@@ -216,6 +216,7 @@ test: ## every layer; last line "N passed, N failed"
 check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated files, rules and their tests
 	@hack/check-layers
 	@hack/check-rules
+	@hack/check-metrics
 	@hack/check-symbols $(PURE_LIB) $(ALL_LIB)
 	@hack/check-generated $(B)/bin/rco-gen
 
