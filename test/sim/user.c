@@ -222,15 +222,13 @@ void sim_do_plant(struct sim *s, const char *arg)
     (void)arg;
     if (!spec)
         return;
-    rco_name_run(SPEC, spec->uid, 1, "Baseline", 1, run);
+    rco_name_run(SPEC, spec->uid, sim_tree_int(spec->tree, "status|version", 1), "Baseline", 1, run);
     uid = sim_uid_of(s, RCO_KIND_RUN, SIM_TENANT_NS, run, 1);
     rco_name_job(uid, "plan", job);
     sim_create(s, SIM_USER, RCO_KIND_JOB, SIM_TENANT_NS,
                sim_tree_f(&s->arena,
                           "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":"
-                          "\"%s\",\"labels\":{\"runtimecloud.io/run\":\"%s\","
-                          "\"runtimecloud.io/run-uid\":\"%s\","
-                          "\"app.kubernetes.io/managed-by\":\"runtime-cloud\"}},"
+                          "\"%s\"},"
                           "\"spec\":{\"template\":{\"metadata\":{\"labels\":{"
                           "\"runtimecloud.io/run\":\"%s\",\"runtimecloud.io/run-uid\":\"%s\","
                           "\"app.kubernetes.io/managed-by\":\"runtime-cloud\"}},\"spec\":{"
@@ -239,7 +237,7 @@ void sim_do_plant(struct sim *s, const char *arg)
                           "\"{\\\"run\\\":\\\"%s\\\",\\\"runUid\\\":\\\"%s\\\","
                           "\\\"phase\\\":\\\"plan\\\",\\\"stack\\\":\\\"shop-web\\\","
                           "\\\"program\\\":{\\\"commit\\\":\\\"%s\\\"}}\"}]}]}}}}",
-                          job, run, uid, run, uid, run, uid, commit_of(s, "1")));
+                          job, run, uid, run, uid, commit_of(s, "1")));
 }
 
 void sim_do_unplant(struct sim *s, const char *arg)
