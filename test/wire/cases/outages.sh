@@ -47,8 +47,8 @@ restarted() { # stop or kill
     check 'and it runs' operator_alive main
     local n
     n=$(lists_since "$began")
-    # Each of the ten kinds at most twice: its watch may be too old, and the list may come too early.
-    check "no storm of lists (were $n)" [ "$n" -le 20 ]
+    # Each of the eleven kinds at most twice: its watch may be too old, and the list may come too early.
+    check "no storm of lists (were $n)" [ "$n" -le 22 ]
     note "$n lists after the API server was $([ "$1" = kill ] && echo killed || echo stopped)"
 }
 apiserver_stopped() { restarted stop; }
