@@ -45,8 +45,6 @@ const struct rco_artifact *rco_logs_find(const struct rco_run *run, enum rco_eng
 
 static size_t chunk_count(const struct rco_artifact *artifact)
 {
-    if (artifact->n_chunks)
-        return artifact->n_chunks;
     return artifact->size > 0 ? ((size_t)artifact->size + RCO_CHUNK_SIZE - 1) / RCO_CHUNK_SIZE : 0;
 }
 
@@ -113,11 +111,8 @@ int rco_logs_read(struct rco_cli *cli, const struct rco_run *run,
     for (size_t i = 0; i < n; i++) {
         char name[RCO_NAME_SIZE];
 
-        if (artifact->n_chunks)
-            snprintf(name, sizeof(name), "%s", rco_str_or_empty(artifact->chunks[i]));
-        else
-            rco_name_chunk(run->metadata.uid, rco_engine_phase_name(artifact->phase), "log", i,
-                           artifact->digest, name);
+        rco_name_chunk(run->metadata.uid, rco_engine_phase_name(artifact->phase), "log", i,
+                       artifact->digest, name);
         if (read_chunk(cli, run->metadata.ns, name, out, err) == 0)
             continue;
         if (err->code != RCO_ENOTFOUND)

@@ -1011,9 +1011,6 @@ struct rco_artifact {
     /* Its size in bytes. */
     int64_t size;
     bool has_size;
-    /* The objects that hold it, in order. */
-    const char **chunks;
-    size_t n_chunks;
     /* Whether it was cut at the size limit. */
     bool truncated;
     bool has_truncated;

@@ -64,23 +64,25 @@ receipt() { # ADDS CHANGES DELETES REPLACES
                       {urn: "urn:pulumi:shop-shop::web::my:Component$kubernetes:apps/v1:Deployment::web", op: "update"}]}}'
 }
 
-# Stores TEXT as the chunks of a log and prints the artifact. PARTS: how many bytes a chunk holds.
-store_log() { # RUN PHASE FILE BYTES
-    local uid digest i=0 names=() piece
-    uid=$(uid_of provisioningrun "$1" | tr -d - | cut -c1-12)
+# The name of part I of a log with DIGEST.
+chunk_name() { # RUN PHASE DIGEST I
+    echo "rco-$(uid_of provisioningrun "$1" | tr -d - | cut -c1-12)-${2:0:1}l$4-${3:0:10}"
+}
+# Stores FILE as a log, in parts of 512 KiB, and prints the artifact.
+store_log() { # RUN PHASE FILE
+    local digest i=0 piece
     digest=$(sha256sum "$3" | cut -d' ' -f1)
     piece=$(mktemp -d)
-    split -b "$4" -d -a 3 "$3" "$piece/"
+    split -b 524288 -d -a 3 "$3" "$piece/"
     for f in "$piece"/*; do
-        local name=rco-$uid-${2:0:1}l$i-${digest:0:10}
-        jq -n --arg n "$name" --arg d "$(base64 -w0 "$f")" \
-            '{apiVersion: "v1", kind: "ConfigMap", metadata: {name: $n}, binaryData: {data: $d}}' | apply
-        names+=("$name")
+        jq -n --arg n "$(chunk_name "$1" "$2" "$digest" $i)" --rawfile d <(base64 -w0 "$f") \
+            '{apiVersion: "v1", kind: "ConfigMap", metadata: {name: $n}, binaryData: {data: $d}}' |
+            k create -f - >/dev/null
         i=$((i + 1))
     done
     rm -r "$piece"
     jq -nc --arg p "$2" --arg d "$digest" --argjson s "$(stat -c %s "$3")" \
-        '{kind: "log", phase: $p, digest: $d, size: $s} + {chunks: $ARGS.positional}' --args "${names[@]}"
+        '{kind: "log", phase: $p, digest: $d, size: $s}'
 }
 
 make_pod() { # NAME RUN PHASE STATUS-JSON

@@ -148,8 +148,9 @@ make_spec shop dev
 make_run shop-aaaaa-v1-b1 shop dev 1 development
 printf 'Previewing update (shop-shop)\n + kubernetes:core/v1:ConfigMap web-config create\nR\xc3\xa9sum\xc3\xa9: 1 to create\n' >"$dir/plan.log"
 { for i in $(seq 1 400); do echo "apply line $i"; done; printf 'last line without newline'; } >"$dir/apply.log"
-plan_log=$(store_log shop-aaaaa-v1-b1 plan "$dir/plan.log" 50)
-apply_log=$(store_log shop-aaaaa-v1-b1 apply "$dir/apply.log" 1000)
+for i in $(seq 1 40000); do echo "plan line $i of a long log"; done >>"$dir/plan.log" # three parts
+plan_log=$(store_log shop-aaaaa-v1-b1 plan "$dir/plan.log")
+apply_log=$(store_log shop-aaaaa-v1-b1 apply "$dir/apply.log")
 run_state shop-aaaaa-v1-b1 Pending
 run_state shop-aaaaa-v1-b1 Planning "{\"startedAt\":\"$(at 100)\"}"
 run_state shop-aaaaa-v1-b1 Planned "$(receipt 1 1 0 0)"
@@ -183,13 +184,13 @@ if cmp -s "$dir/got" "$dir/plan.log"; then result ok "the plan's log is the same
 fi
 krc 0 "run logs --follow of an ended run prints what both phases stored" run logs --spec shop -n $NS --follow
 has "==> plan, its whole log" "ConfigMap web-config create" "==> apply, its whole log" "apply line 400"
-first=$(jq -r '.chunks[1]' <<<"$plan_log")
-k patch configmap "$first" --type=merge -p '{"binaryData":{"data":"eHh4"}}' >/dev/null
+second=$(chunk_name shop-aaaaa-v1-b1 plan "$(jq -r .digest <<<"$plan_log")" 1)
+k patch configmap "$second" --type=merge -p '{"binaryData":{"data":"eHh4"}}' >/dev/null
 krc 1 "a log whose chunk was changed says so" run logs --spec shop -n $NS --phase plan
 says "is not what the runner sent"
-k delete configmap "$first" >/dev/null
+k delete configmap "$second" >/dev/null
 krc 1 "a log with a missing chunk names it" run logs --spec shop -n $NS --phase plan
-says "part 2 of" "$first"
+says "part 2 of 3" "$second"
 
 # broken: its first version failed.
 make_spec broken dev
