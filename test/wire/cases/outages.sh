@@ -10,10 +10,12 @@ start_again() { # apiserver or etcd
 
 lists_since() { audit ".requestReceivedTimestamp > \"$1\" and .verb == \"list\"" | grep -c .; }
 
-# A process of its own, which remembers no earlier outage.
+# A process of its own, which remembers no earlier outage. Its lease outlasts the outage, so that what is seen
+# is how the process recovers, however long a loaded machine takes to bring the server back; that a leader
+# that cannot renew in time ends is the topic of replicas.sh.
 fresh_operator() {
     if operator_alive main; then operator_stop main; fi
-    operator_start main
+    operator_start main --leader-elect-lease-duration=180s --leader-elect-renew-deadline=150s
 }
 
 restarted() { # stop or kill
