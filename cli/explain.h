@@ -33,7 +33,7 @@ struct rco_facts {
     const struct rco_run *applied;     /* the run that applied the applied version */
     const struct rco_pod *const *pods; /* of RUN's present phase */
     size_t n_pods;
-    const char *job_trouble; /* why the Job of that phase could make no pod, as an Event says */
+    const char *job_trouble;     /* why the Job of that phase could make no pod, as an Event says */
     const struct rco_pvc *claim; /* the state claim of ENV */
 };
 

@@ -36,14 +36,22 @@ struct file {
 };
 
 #define NAMED(NAME) .name = (NAME), .name_len = sizeof(NAME) - 1
-#define STRING(NAME, T, F) \
-    {NAMED(NAME), .type = RCO_FIELD_STRING, .offset = offsetof(T, F), .max = 1024}
-#define RAW(NAME, T, F) {NAMED(NAME), .type = RCO_FIELD_RAW, .offset = offsetof(T, F)}
-#define STRUCT(NAME, T, F, SUB)                                              \
-    {NAMED(NAME), .type = RCO_FIELD_STRUCT, .offset = offsetof(T, F),        \
-     .aux_offset = offsetof(T, has_##F), .sub = &(SUB)}
-#define SCHEMA(VAR, NAME, T) \
-    static const struct rco_schema VAR = {NAME, sizeof(T), VAR##_fields, RCO_ARRAY_LEN(VAR##_fields)}
+#define STRING(NAME, T, F)                                                                         \
+    {                                                                                              \
+        NAMED(NAME), .type = RCO_FIELD_STRING, .offset = offsetof(T, F), .max = 1024               \
+    }
+#define RAW(NAME, T, F)                                                                            \
+    {                                                                                              \
+        NAMED(NAME), .type = RCO_FIELD_RAW, .offset = offsetof(T, F)                               \
+    }
+#define STRUCT(NAME, T, F, SUB)                                                                    \
+    {                                                                                              \
+        NAMED(NAME), .type = RCO_FIELD_STRUCT, .offset = offsetof(T, F),                           \
+                     .aux_offset = offsetof(T, has_##F), .sub = &(SUB)                             \
+    }
+#define SCHEMA(VAR, NAME, T)                                                                       \
+    static const struct rco_schema VAR = {NAME, sizeof(T), VAR##_fields,                           \
+                                          RCO_ARRAY_LEN(VAR##_fields)}
 
 static const struct rco_field amounts_fields[] = {
     STRING("cpu", struct amounts, cpu),
@@ -97,9 +105,9 @@ static int check(const struct file *f, struct rco_error *err)
         return rco_error_wrap(err, "runner.resources.requests.cpu");
     if (policy && !rco_streq(policy, "Always") && !rco_streq(policy, "IfNotPresent") &&
         !rco_streq(policy, "Never"))
-        return rco_error_set(err, RCO_EINVALID,
-                             "runner.imagePullPolicy: \"%s\" is none of Always, IfNotPresent, Never",
-                             policy);
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "runner.imagePullPolicy: \"%s\" is none of Always, IfNotPresent, Never", policy);
     if (f->has_history_limit && (f->history_limit < 0 || f->history_limit > 10000))
         return rco_error_set(err, RCO_EINVALID, "historyLimit must be between 0 and 10000");
     return 0;

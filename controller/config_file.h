@@ -8,8 +8,8 @@
 
 #define RCO_CONFIG_FILE_MAX (1024 * 1024)
 
-/* Reads PATH into CONFIG, whose strings live in A; PATH NULL leaves CONFIG as it is. An unknown key, a wrong
- * type or an unreadable file is an error that names file and key. */
+/* Reads PATH into CONFIG, whose strings live in A; PATH NULL leaves CONFIG as it is. An unknown
+ * key, a wrong type or an unreadable file is an error that names file and key. */
 RCO_MUST_CHECK int rco_config_file_load(const char *path, struct rco_arena *a,
                                         struct rco_decide_config *config, struct rco_error *err);
 

@@ -12,9 +12,8 @@ static void observe_blocking(const struct rco_observer *obs, const char *operato
         return;
     s->blocking_claim = rco_observer_get(obs, RCO_KIND_LEASE, operator_ns, name, a);
     if (s->blocking_claim && s->blocking_claim->spec.holder_identity)
-        s->blocking_holder_exists =
-            rco_lister_count(obs->stores[RCO_KIND_DEPSPEC], RCO_INDEX_UID,
-                             s->blocking_claim->spec.holder_identity) > 0;
+        s->blocking_holder_exists = rco_lister_count(obs->stores[RCO_KIND_DEPSPEC], RCO_INDEX_UID,
+                                                     s->blocking_claim->spec.holder_identity) > 0;
 }
 
 int rco_observe_deployment(void *ctx, const struct rco_observer *obs, const struct rco_key *key,
@@ -37,11 +36,11 @@ int rco_observe_deployment(void *ctx, const struct rco_observer *obs, const stru
         s->env = rco_observer_get(obs, RCO_KIND_ENV, key->ns, spec->spec.environment_id, a);
     s->n_configmaps = rco_observer_by_index(obs, RCO_KIND_CONFIGMAP, RCO_INDEX_ENVIRONMENT, in_env,
                                             a, (const void ***)&s->configmaps);
-    s->n_runs = rco_observer_by_index(obs, RCO_KIND_RUN, RCO_INDEX_SPECIFICATION,
-                                      rco_index_key(a, key->ns, key->name), a,
-                                      (const void ***)&s->runs);
-    s->n_claims = rco_observer_by_index(obs, RCO_KIND_LEASE, RCO_INDEX_HOLDER, spec->metadata.uid, a,
-                                        (const void ***)&s->claims);
+    s->n_runs =
+        rco_observer_by_index(obs, RCO_KIND_RUN, RCO_INDEX_SPECIFICATION,
+                              rco_index_key(a, key->ns, key->name), a, (const void ***)&s->runs);
+    s->n_claims = rco_observer_by_index(obs, RCO_KIND_LEASE, RCO_INDEX_HOLDER, spec->metadata.uid,
+                                        a, (const void ***)&s->claims);
     observe_blocking(obs, world->config.operator_namespace, spec->status.failure.blocked_by, a, s);
     s->outcomes = obs->outcomes;
     s->n_outcomes = obs->n_outcomes;

@@ -75,9 +75,8 @@ static void observe_claim(const struct rco_observer *obs, const char *operator_n
         return;
     s->claim = rco_observer_get(obs, RCO_KIND_LEASE, operator_ns, name, a);
     if (s->claim && s->claim->spec.holder_identity)
-        s->claim_holder_exists =
-            rco_lister_count(obs->stores[RCO_KIND_DEPSPEC], RCO_INDEX_UID,
-                             s->claim->spec.holder_identity) > 0;
+        s->claim_holder_exists = rco_lister_count(obs->stores[RCO_KIND_DEPSPEC], RCO_INDEX_UID,
+                                                  s->claim->spec.holder_identity) > 0;
 }
 
 static void observe_run(const struct rco_observer *obs, const struct rco_world *world,
@@ -86,7 +85,8 @@ static void observe_run(const struct rco_observer *obs, const struct rco_world *
     const struct rco_run *run = s->run;
     const char *ns = run->metadata.ns, *uid = run->metadata.uid;
     const char *in_env = rco_index_key(a, ns, run->spec.environment_id);
-    const char *own = rco_index_key(a, ns, uid); /* what a label says in another namespace is nothing */
+    const char *own =
+        rco_index_key(a, ns, uid); /* what a label says in another namespace is nothing */
     char anchor[RCO_NAME_SIZE];
 
     s->spec = rco_observer_get(obs, RCO_KIND_DEPSPEC, ns,
@@ -115,10 +115,10 @@ static bool observe_leftovers(const struct rco_observer *obs, const struct rco_k
     const char *name = rco_index_key(a, key->ns, key->name);
     const struct rco_configmap **anchors;
 
-    s->n_jobs = rco_observer_by_index(obs, RCO_KIND_JOB, RCO_INDEX_RUN, name, a,
-                                      (const void ***)&s->jobs);
-    s->n_pods = rco_observer_by_index(obs, RCO_KIND_POD, RCO_INDEX_RUN, name, a,
-                                      (const void ***)&s->pods);
+    s->n_jobs =
+        rco_observer_by_index(obs, RCO_KIND_JOB, RCO_INDEX_RUN, name, a, (const void ***)&s->jobs);
+    s->n_pods =
+        rco_observer_by_index(obs, RCO_KIND_POD, RCO_INDEX_RUN, name, a, (const void ***)&s->pods);
     s->n_engine_claims = rco_observer_by_index(obs, RCO_KIND_LEASE, RCO_INDEX_RUN, name, a,
                                                (const void ***)&s->engine_claims);
     if (rco_observer_by_index(obs, RCO_KIND_CONFIGMAP, RCO_INDEX_RUN, name, a,

@@ -38,8 +38,8 @@ struct rco_options_env {
     const char *kubeconfig;
 };
 
-/* Parses ARGV. An unknown flag, a flag without its value or a bad value is RCO_EINVALID with a sentence
- * that names the flag and what is allowed. Strings are borrowed from ARGV and ENV. */
+/* Parses ARGV. An unknown flag, a flag without its value or a bad value is RCO_EINVALID with a
+ * sentence that names the flag and what is allowed. Strings are borrowed from ARGV and ENV. */
 RCO_MUST_CHECK int rco_options_parse(int argc, char *const *argv, const struct rco_options_env *env,
                                      struct rco_options *ret, struct rco_error *err);
 

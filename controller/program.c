@@ -25,9 +25,10 @@
 
 #define IDENTITY_RANDOM 8 /* bytes behind the host name */
 #define GATEWAY_CONNECTIONS 1024
-#define GATEWAY_IDLE_NS (60 * RCO_NS_PER_S) /* above the heartbeat interval: runners keep their connection */
-#define GATEWAY_HELD (24u * 1024 * 1024)    /* bytes of requests that come in at once */
-#define GATEWAY_SHARE 4                     /* of both for one address: a pod, or a node that masquerades */
+#define GATEWAY_IDLE_NS                                                                            \
+    (60 * RCO_NS_PER_S) /* above the heartbeat interval: runners keep their connection */
+#define GATEWAY_HELD (24u * 1024 * 1024) /* bytes of requests that come in at once */
+#define GATEWAY_SHARE 4 /* of both for one address: a pod, or a node that masquerades */
 #define PROBE_CONNECTIONS 64
 /* More than all connections together: libwebsockets spins when accept fails with EMFILE. */
 #define OPEN_FILES (GATEWAY_CONNECTIONS + 2 * PROBE_CONNECTIONS + 512)
@@ -98,7 +99,8 @@ static void on_observed(void *ctx, const char *method, int status, int64_t laten
 
     (void)latency_ns;
     snprintf(code, sizeof code, "%d", status);
-    rco_series_inc(rco_metric_series(p->requests_total, status ? code : "<error>", method, p->host));
+    rco_series_inc(
+        rco_metric_series(p->requests_total, status ? code : "<error>", method, p->host));
 }
 
 static void on_warning(void *ctx, const char *text)
@@ -266,12 +268,11 @@ static void listen_gateway(struct program *p, const char *cert, const char *key)
     if (!p->gateway_listener)
         die(err.msg);
     p->health.gateway_ready = true;
-    rco_log(RCO_LOG_INFO, "gateway listens",
-            RCO_N("port", rco_listener_port(p->gateway_listener)));
+    rco_log(RCO_LOG_INFO, "gateway listens", RCO_N("port", rco_listener_port(p->gateway_listener)));
 }
 
-/* Jobs made from now on carry CA; running ones hold the older bundle, which still has the CA that signed
- * the new certificate. */
+/* Jobs made from now on carry CA; running ones hold the older bundle, which still has the CA that
+ * signed the new certificate. */
 static void on_certificate(void *ctx, const char *cert, const char *key, const char *ca)
 {
     struct program *p = ctx;

@@ -271,12 +271,11 @@ static void check(void *ctx)
 {
     struct rco_serving *s = ctx;
 
-    s->call = rco_kube_start(s->o.client,
-                             &(struct rco_kube_request){.verb = RCO_KUBE_GET,
-                                                        .kind = RCO_KIND_SECRET,
-                                                        .ns = s->o.ns,
-                                                        .name = s->o.secret},
-                             on_read, s);
+    s->call = rco_kube_start(
+        s->o.client,
+        &(struct rco_kube_request){
+            .verb = RCO_KUBE_GET, .kind = RCO_KIND_SECRET, .ns = s->o.ns, .name = s->o.secret},
+        on_read, s);
 }
 
 struct rco_serving *rco_serving_new(const struct rco_serving_options *options)

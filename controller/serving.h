@@ -1,6 +1,7 @@
-/* The gateway's serving certificate: a Secret of the operator's own namespace, made by the operator once
- * (CA and certificate), or by somebody else such as cert-manager (then there is no ca.key and we only
- * read). Read again every ten minutes, renewed by the leader when a third of its life is left. */
+/* The gateway's serving certificate: a Secret of the operator's own namespace, made by the operator
+ * once (CA and certificate), or by somebody else such as cert-manager (then there is no ca.key and
+ * we only read). Read again every ten minutes, renewed by the leader when a third of its life is
+ * left. */
 #ifndef RCO_CONTROLLER_SERVING_H
 #define RCO_CONTROLLER_SERVING_H
 
@@ -21,8 +22,8 @@ struct rco_serving_options {
     const char *host; /* DNS name in the gateway URL */
     /* Whether this replica may renew (leader). */
     bool (*may_renew)(void *ctx);
-    /* A pair to serve with and the CA bundle for runners; called at first and on each change. Texts are
-     * borrowed during the call. */
+    /* A pair to serve with and the CA bundle for runners; called at first and on each change. Texts
+     * are borrowed during the call. */
     void (*changed)(void *ctx, const char *cert_pem, const char *key_pem, const char *ca_pem);
     void *ctx;
 };

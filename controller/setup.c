@@ -93,7 +93,8 @@ static void index_run_specification(const void *obj, struct rco_index_sink *sink
     emit_pair(sink, &r->metadata, r->spec.specification_ref.name);
 }
 
-/* Final runs without our finalizer need nothing more, and stay out of the sets that others look at. */
+/* Final runs without our finalizer need nothing more, and stay out of the sets that others look at.
+ */
 static void index_run_active(const void *obj, struct rco_index_sink *sink)
 {
     const struct rco_run *r = obj;
@@ -123,10 +124,8 @@ static const struct rco_index env_indexes[] = {
     {RCO_INDEX_CLAIM, index_env_claim},
 };
 static const struct rco_index depspec_indexes[] = {
-    {RCO_INDEX_ENVIRONMENT, index_depspec_environment},
-    {RCO_INDEX_NAMESPACE, index_namespace},
-    {RCO_INDEX_TENANT, index_depspec_tenant},
-    {RCO_INDEX_UID, index_uid},
+    {RCO_INDEX_ENVIRONMENT, index_depspec_environment}, {RCO_INDEX_NAMESPACE, index_namespace},
+    {RCO_INDEX_TENANT, index_depspec_tenant},           {RCO_INDEX_UID, index_uid},
     {RCO_INDEX_BLOCKED_BY, index_depspec_blocked_by},
 };
 static const struct rco_index run_indexes[] = {
@@ -342,7 +341,8 @@ static void specifications_blocked_by(void *ctx, const void *old_obj, const void
         enqueue_indexed(ctx, RCO_KIND_DEPSPEC, RCO_INDEX_BLOCKED_BY, claims[i]->name, e);
 }
 
-/* Active runs of the same environment: one may wait for the other (StackBusy, serialised claims). */
+/* Active runs of the same environment: one may wait for the other (StackBusy, serialised claims).
+ */
 static void runs_of_environment_of_run(void *ctx, const void *old_obj, const void *new_obj,
                                        struct rco_enqueuer *e)
 {
@@ -352,7 +352,8 @@ static void runs_of_environment_of_run(void *ctx, const void *old_obj, const voi
         old_run->status.has_engine == run->status.has_engine &&
         rco_streq(old_run->status.engine.pod_uid, run->status.engine.pod_uid))
         return;
-    enqueue_pair(ctx, RCO_KIND_RUN, RCO_INDEX_ACTIVE, run->metadata.ns, run->spec.environment_id, e);
+    enqueue_pair(ctx, RCO_KIND_RUN, RCO_INDEX_ACTIVE, run->metadata.ns, run->spec.environment_id,
+                 e);
 }
 
 static void runs_of_environment(void *ctx, const void *old_obj, const void *new_obj,
@@ -377,8 +378,7 @@ static bool is_held(const struct rco_meta *pod)
 }
 
 /* A pod that is let go, or gone, frees the stack for the other runs of its environment, too. */
-static void runs_of_pod(void *ctx, const void *old_obj, const void *new_obj,
-                        struct rco_enqueuer *e)
+static void runs_of_pod(void *ctx, const void *old_obj, const void *new_obj, struct rco_enqueuer *e)
 {
     const struct rco_meta *m = either(old_obj, new_obj);
 
@@ -414,8 +414,8 @@ static void runs_of_claim(void *ctx, const void *old_obj, const void *new_obj,
 
     (void)ctx;
     for (size_t i = 0; i < RCO_ARRAY_LEN(sides); i++) {
-        const char *run = sides[i] ? rco_meta_annotation(sides[i], RCO_ANNOTATION_CLAIM_ENGINE_RUN)
-                                   : NULL;
+        const char *run =
+            sides[i] ? rco_meta_annotation(sides[i], RCO_ANNOTATION_CLAIM_ENGINE_RUN) : NULL;
         const char *slash = run ? strchr(run, '/') : NULL;
         char ns[64];
 
@@ -428,12 +428,9 @@ static void runs_of_claim(void *ctx, const void *old_obj, const void *new_obj,
 }
 
 static const struct rco_trigger environment_triggers[] = {
-    {RCO_KIND_ENV, rco_trigger_self},
-    {RCO_KIND_NAMESPACE, environments_of_namespace},
-    {RCO_KIND_TENANT, environments_of_tenant},
-    {RCO_KIND_PVC, environments_of_claim},
-    {RCO_KIND_PVC, environment_of_label},
-    {RCO_KIND_DEPSPEC, environment_of_specification},
+    {RCO_KIND_ENV, rco_trigger_self},          {RCO_KIND_NAMESPACE, environments_of_namespace},
+    {RCO_KIND_TENANT, environments_of_tenant}, {RCO_KIND_PVC, environments_of_claim},
+    {RCO_KIND_PVC, environment_of_label},      {RCO_KIND_DEPSPEC, environment_of_specification},
     {RCO_KIND_RUN, environment_of_run},
 };
 static const struct rco_trigger deployment_triggers[] = {

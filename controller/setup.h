@@ -18,8 +18,8 @@ struct rco_setup_storage {
     struct rco_setup setup;
 };
 
-/* Fills STORAGE, whose setup member is for rco_manager_new. WORLD is borrowed and becomes the context of
- * all observe functions and triggers. */
+/* Fills STORAGE, whose setup member is for rco_manager_new. WORLD is borrowed and becomes the
+ * context of all observe functions and triggers. */
 void rco_setup_fill(struct rco_setup_storage *storage, struct rco_world *world);
 
 #endif

@@ -44,9 +44,10 @@ static void on_version(void *ctx, int major, int minor, const char *git_version,
         return;
     }
     if (major < 1 || (major == 1 && minor < RCO_KUBE_MIN_MINOR)) {
-        why = rco_asprintf("the API server has version %s, but 1.%d or newer is needed: upgrade the "
-                           "cluster or use an older operator",
-                           git_version, RCO_KUBE_MIN_MINOR);
+        why =
+            rco_asprintf("the API server has version %s, but 1.%d or newer is needed: upgrade the "
+                         "cluster or use an older operator",
+                         git_version, RCO_KUBE_MIN_MINOR);
         s->o.hopeless(s->o.ctx, why);
         return;
     }
@@ -80,8 +81,8 @@ static void served_versions(const struct rco_json_value *definition, struct rco_
     }
 }
 
-/* Why the definition cannot be worked with, or NULL. One installation a cluster: cluster-scoped objects
- * have fixed names. */
+/* Why the definition cannot be worked with, or NULL. One installation a cluster: cluster-scoped
+ * objects have fixed names. */
 static char *objection(const struct rco_startup *s, const struct rco_json_value *definition)
 {
     const struct rco_kind_info *info = next_info(s);
@@ -92,23 +93,25 @@ static char *objection(const struct rco_startup *s, const struct rco_json_value 
     rco_autobuf versions = RCO_BUF_INIT;
 
     if (ns && !rco_streq(ns, s->o.ns))
-        return rco_asprintf("another installation owns this cluster: CustomResourceDefinition %s.%s "
-                            "belongs to the operator in namespace %s, and this one is in %s. Uninstall "
-                            "one of them",
-                            info->plural, info->group, ns, s->o.ns);
+        return rco_asprintf(
+            "another installation owns this cluster: CustomResourceDefinition %s.%s "
+            "belongs to the operator in namespace %s, and this one is in %s. Uninstall "
+            "one of them",
+            info->plural, info->group, ns, s->o.ns);
     if (s->served && rco_streq(revision, RCO_API_REVISION))
         return NULL;
     if (s->served)
-        return rco_asprintf("CustomResourceDefinition %s.%s has API revision %s, but this operator works "
-                            "with %s: install the CRDs and the operator of the same release",
-                            info->plural, info->group, revision ? revision : "(none)",
-                            RCO_API_REVISION);
+        return rco_asprintf(
+            "CustomResourceDefinition %s.%s has API revision %s, but this operator works "
+            "with %s: install the CRDs and the operator of the same release",
+            info->plural, info->group, revision ? revision : "(none)", RCO_API_REVISION);
     served_versions(definition, &versions);
-    return rco_asprintf("CustomResourceDefinition %s.%s serves %s, but this operator works with %s: "
-                        "install the CRDs of this release (kubectl apply -f crds/, or the chart's crds) "
-                        "and wait until they are Established",
-                        info->plural, info->group, versions.len ? rco_buf_str(&versions) : "nothing",
-                        info->version);
+    return rco_asprintf(
+        "CustomResourceDefinition %s.%s serves %s, but this operator works with %s: "
+        "install the CRDs of this release (kubectl apply -f crds/, or the chart's crds) "
+        "and wait until they are Established",
+        info->plural, info->group, versions.len ? rco_buf_str(&versions) : "nothing",
+        info->version);
 }
 
 static void on_definition(void *ctx, const struct rco_kube_result *result,
@@ -147,10 +150,10 @@ static void ask_for_definition(struct rco_startup *s)
     const struct rco_kind_info *info = next_info(s);
     rco_autofree char *name = rco_asprintf("%s.%s", info->plural, info->group);
 
-    s->call = rco_kube_start(s->o.client,
-                             &(struct rco_kube_request){
-                                 .verb = RCO_KUBE_GET, .kind = RCO_KIND_CRD, .name = name},
-                             on_definition, s);
+    s->call = rco_kube_start(
+        s->o.client,
+        &(struct rco_kube_request){.verb = RCO_KUBE_GET, .kind = RCO_KIND_CRD, .name = name},
+        on_definition, s);
 }
 
 /* Whether our version is served; what is not may be served in another. */

@@ -1,5 +1,6 @@
-/* What must be true of the cluster before anything is watched: server version, CRDs, whose installation it
- * is. Transient faults are retried for ever; a hopeless finding ends the program with a sentence. */
+/* What must be true of the cluster before anything is watched: server version, CRDs, whose
+ * installation it is. Transient faults are retried for ever; a hopeless finding ends the program
+ * with a sentence. */
 #ifndef RCO_CONTROLLER_STARTUP_H
 #define RCO_CONTROLLER_STARTUP_H
 

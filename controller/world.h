@@ -1,5 +1,5 @@
-/* What the observe functions and triggers of all reconcilers share: where facts come from besides the
- * informer caches, and the caches themselves for triggers that look something up. */
+/* What the observe functions and triggers of all reconcilers share: where facts come from besides
+ * the informer caches, and the caches themselves for triggers that look something up. */
 #ifndef RCO_CONTROLLER_WORLD_H
 #define RCO_CONTROLLER_WORLD_H
 

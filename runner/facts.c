@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "json/writer.h"
 #include "pulumi/value.h"
+#include "json/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,8 @@
 #define RCO_LABEL_RUN "runtimecloud.io/run"
 #define RCO_LABEL_RUN_UID "runtimecloud.io/run-uid"
 #define RCO_LABEL_PHASE "runtimecloud.io/phase"
-/* On chunks of artifacts, value = kind of artifact; keeps their contents out of the ConfigMap watch. */
+/* On chunks of artifacts, value = kind of artifact; keeps their contents out of the ConfigMap
+ * watch. */
 #define RCO_LABEL_ARTIFACT "runtimecloud.io/artifact"
 
 /* On Jobs: hash of run uid, phase and snapshot. */
@@ -35,12 +36,12 @@
 #define RCO_ANNOTATION_CLAIM_STACK "runtimecloud.io/stack"                     /* for people */
 /* Where its state is: canonical, for people; never with credentials. */
 #define RCO_ANNOTATION_CLAIM_BACKEND "runtimecloud.io/backend"
-#define RCO_ANNOTATION_CLAIM_ENGINE_POD "runtimecloud.io/engine-pod"           /* pod name */
+#define RCO_ANNOTATION_CLAIM_ENGINE_POD "runtimecloud.io/engine-pod" /* pod name */
 #define RCO_ANNOTATION_CLAIM_ENGINE_POD_UID "runtimecloud.io/engine-pod-uid"
-#define RCO_ANNOTATION_CLAIM_ENGINE_RUN "runtimecloud.io/engine-run"           /* "ns/name" */
+#define RCO_ANNOTATION_CLAIM_ENGINE_RUN "runtimecloud.io/engine-run" /* "ns/name" */
 #define RCO_ANNOTATION_CLAIM_ENGINE_RUN_UID "runtimecloud.io/engine-run-uid"
-/* Names of pods whose engine on this stack has ended, newest first, comma-separated: the answer to a
- * start, so that the runner may clear a backend lock that one of them left. */
+/* Names of pods whose engine on this stack has ended, newest first, comma-separated: the answer to
+ * a start, so that the runner may clear a backend lock that one of them left. */
 #define RCO_ANNOTATION_CLAIM_ENDED_PODS "runtimecloud.io/ended-pods"
 #define RCO_CLAIM_MAX_ENDED_PODS 32
 

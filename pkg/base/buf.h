@@ -28,7 +28,8 @@ void rco_buf_addc(struct rco_buf *b, char c);
 /* S may be NULL (adds nothing). */
 void rco_buf_adds(struct rco_buf *b, const char *s);
 void rco_buf_addf(struct rco_buf *b, const char *fmt, ...) RCO_PRINTF(2, 3);
-void rco_buf_addv(struct rco_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void rco_buf_addv(struct rco_buf *b, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
 /* Adds N bytes unless B would grow beyond CAP bytes: then RCO_ETOOBIG, B unchanged. */
 RCO_MUST_CHECK int rco_buf_add_capped(struct rco_buf *b, const void *bytes, size_t n, size_t cap,
                                       struct rco_error *err);

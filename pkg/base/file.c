@@ -83,8 +83,7 @@ int rco_file_write_atomic(const char *path, const void *bytes, size_t n, int mod
 int rco_file_create_excl(const char *path, const void *bytes, size_t n, int mode,
                          struct rco_error *err)
 {
-    rco_autoclose int fd =
-        open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    rco_autoclose int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 
     if (fd < 0)
         return rco_error_errno(err, errno, "create %s", path);

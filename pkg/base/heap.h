@@ -1,4 +1,5 @@
-/* Binary min-heap of embedded nodes, ordered by (key, seq): equal keys come out first in first out. */
+/* Binary min-heap of embedded nodes, ordered by (key, seq): equal keys come out first in first out.
+ */
 #ifndef RCO_BASE_HEAP_H
 #define RCO_BASE_HEAP_H
 

@@ -24,17 +24,16 @@ struct rco_log_field {
 void rco_log_fields(enum rco_log_level level, const char *msg, const struct rco_log_field *fields,
                     size_t n);
 
-#define RCO_S(KEY, TEXT) \
-    ((struct rco_log_field){.key = (KEY), .text = (TEXT) ? (TEXT) : ""})
+#define RCO_S(KEY, TEXT) ((struct rco_log_field){.key = (KEY), .text = (TEXT) ? (TEXT) : ""})
 #define RCO_N(KEY, NUMBER) ((struct rco_log_field){.key = (KEY), .number = (int64_t)(NUMBER)})
 /* rco_log(RCO_LOG_INFO, "lease acquired", RCO_S("lease", name), RCO_N("transitions", n)); */
-#define rco_log(LEVEL, MSG, ...)                                                              \
-    do {                                                                                      \
-        if (rco_log_enabled(LEVEL)) {                                                         \
-            const struct rco_log_field rco_fields_[] = {{0}, ##__VA_ARGS__};                  \
-            rco_log_fields((LEVEL), (MSG), rco_fields_ + 1,                                   \
-                           sizeof(rco_fields_) / sizeof(rco_fields_[0]) - 1);                 \
-        }                                                                                     \
+#define rco_log(LEVEL, MSG, ...)                                                                   \
+    do {                                                                                           \
+        if (rco_log_enabled(LEVEL)) {                                                              \
+            const struct rco_log_field rco_fields_[] = {{0}, ##__VA_ARGS__};                       \
+            rco_log_fields((LEVEL), (MSG), rco_fields_ + 1,                                        \
+                           sizeof(rco_fields_) / sizeof(rco_fields_[0]) - 1);                      \
+        }                                                                                          \
     } while (0)
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct rco_map_slot {
-    char *key; /* NULL = never used */
+    char *key;   /* NULL = never used */
     void *value; /* NULL with a key = deleted mark */
     uint64_t hash;
 };

@@ -40,8 +40,8 @@ struct suffix {
 };
 
 static const struct suffix suffixes[] = {
-    {"", 0, 0},   {"m", -3, 0}, {"u", -6, 0}, {"n", -9, 0}, {"k", 3, 0},  {"M", 6, 0},
-    {"G", 9, 0},  {"T", 12, 0}, {"P", 15, 0}, {"E", 18, 0}, {"Ki", 0, 10}, {"Mi", 0, 20},
+    {"", 0, 0},    {"m", -3, 0},  {"u", -6, 0},  {"n", -9, 0},  {"k", 3, 0},   {"M", 6, 0},
+    {"G", 9, 0},   {"T", 12, 0},  {"P", 15, 0},  {"E", 18, 0},  {"Ki", 0, 10}, {"Mi", 0, 20},
     {"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
 };
 
@@ -106,11 +106,12 @@ static int parse(const char *s, int shift, int64_t max, const char *what, int64_
     if (*p == '+')
         p++;
     if (!parse_number(&p, &n) || !parse_suffix(p, &exp10, &exp2))
-        return rco_error_set(err, RCO_EINVALID, "\"%.64s\" is not a quantity of %s", s ? s : "", what);
-    if (!scale_exactly(n.digits, exp10 - n.scale + shift, exp2, max, ret))
-        return rco_error_set(err, RCO_EINVALID,
-                             "\"%.64s\" is finer than the smallest unit of %s or beyond its maximum", s,
+        return rco_error_set(err, RCO_EINVALID, "\"%.64s\" is not a quantity of %s", s ? s : "",
                              what);
+    if (!scale_exactly(n.digits, exp10 - n.scale + shift, exp2, max, ret))
+        return rco_error_set(
+            err, RCO_EINVALID,
+            "\"%.64s\" is finer than the smallest unit of %s or beyond its maximum", s, what);
     return 0;
 }
 

@@ -89,7 +89,8 @@ int rco_parse_int64(const char *s, int64_t *ret, struct rco_error *err)
 
     p += negative;
     if (!*p)
-        return rco_error_set(err, RCO_EINVALID, "\"%s\" is not a whole number", rco_str_or_empty(s));
+        return rco_error_set(err, RCO_EINVALID, "\"%s\" is not a whole number",
+                             rco_str_or_empty(s));
     for (; *p; p++) {
         int digit = *p - '0';
 

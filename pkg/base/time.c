@@ -234,12 +234,14 @@ int rco_duration_parse(const char *s, int64_t *ret_ns, struct rco_error *err)
         return 0;
     }
     if (!*p)
-        return rco_error_set(err, RCO_EINVALID, "a duration is empty; write for example 30s or 1h30m");
+        return rco_error_set(err, RCO_EINVALID,
+                             "a duration is empty; write for example 30s or 1h30m");
     while (*p)
         if (!element(&p, &ns) || __builtin_add_overflow(total, ns, &total) ||
             total > MAX_DURATION_NS)
-            return rco_error_set(err, RCO_EINVALID,
-                                 "\"%.64s\" is not a duration of at most 3660 days such as 30s or 1h30m", s);
+            return rco_error_set(
+                err, RCO_EINVALID,
+                "\"%.64s\" is not a duration of at most 3660 days such as 30s or 1h30m", s);
     *ret_ns = total;
     return 0;
 }

@@ -2,12 +2,12 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "json/writer.h"
 #include "kube/client_internal.h"
 #include "kube/limiter.h"
 #include "kube/object_schema.h"
 #include "kube/path.h"
 #include "kube/status.h"
+#include "json/writer.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "json/yaml.h"
 #include "kube/kubeconfig_schema.h"
+#include "json/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>

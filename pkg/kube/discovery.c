@@ -1,7 +1,7 @@
 #include "base/str.h"
-#include "json/codec.h"
 #include "kube/client_internal.h"
 #include "kube/path.h"
+#include "json/codec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "base/clock.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "kube/credentials.h"
 #include "json/codec.h"
 #include "json/writer.h"
-#include "kube/credentials.h"
 
 #include <errno.h>
 #include <fcntl.h>

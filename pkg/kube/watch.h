@@ -2,8 +2,8 @@
 #ifndef RCO_KUBE_WATCH_H
 #define RCO_KUBE_WATCH_H
 
-#include "json/stream.h"
 #include "kube/client.h"
+#include "json/stream.h"
 
 #define RCO_LIST_PAGE 500           /* A20 */
 #define RCO_WATCH_TIMEOUT_MIN_S 300 /* A6: uniform in [min, max] */

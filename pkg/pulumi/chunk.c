@@ -2,8 +2,8 @@
 
 #include "api/labels.h"
 #include "base/sha256.h"
-#include "json/writer.h"
 #include "pulumi/job.h"
+#include "json/writer.h"
 
 enum rco_kind rco_chunk_kind(enum rco_artifact_kind kind)
 {

@@ -20,8 +20,7 @@
 static const struct rco_fail_row rows[] = {
     ROW(UNSET, RCO_RETRY_NEVER, {0}, ""),
     ROW(SOURCE, RCO_RETRY_NEVER, {0}, "correct programRef or programVersion, or push the commit"),
-    ROW(CONFIG, RCO_RETRY_BACKOFF, SOON,
-        "correct what is named, then ask for run-now"),
+    ROW(CONFIG, RCO_RETRY_BACKOFF, SOON, "correct what is named, then ask for run-now"),
     ROW(AUTH, RCO_RETRY_NEVER, {0}, "correct the credentials that the Environment names"),
     ROW(POLICY, RCO_RETRY_NEVER, {0}, "change the program so that the policy holds"),
     ROW(CAPACITY, RCO_RETRY_NEVER, {0}, "wait for capacity, or raise the quota that is named"),

@@ -1,8 +1,8 @@
-/* Two JSON texts, cut at the first NUL: the comparison of what was sent with what stands there. An object is
- * always its own equal, and a difference is always named. */
-#include "json/value.h"
+/* Two JSON texts, cut at the first NUL: the comparison of what was sent with what stands there. An
+ * object is always its own equal, and a difference is always named. */
 #include "kube/status.h"
 #include "runtime/adopt.h"
+#include "json/value.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a kubeconfig. One that comes from elsewhere may never make us run a program, open a file,
- * use a proxy or skip verification. */
+/* Any bytes as a kubeconfig. One that comes from elsewhere may never make us run a program, open a
+ * file, use a proxy or skip verification. */
 #include "kube/config.h"
 
 #include <stdint.h>

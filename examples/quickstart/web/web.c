@@ -3,7 +3,8 @@
  *   web [DIRECTORY]      default /usr/share/nginx/html, where nginx has it too
  *
  * One connection at a time, GET and HEAD only, files up to 1 MiB with simple names. It is here
- * because a cluster without a registry has no image to show; use a real web server for real pages. */
+ * because a cluster without a registry has no image to show; use a real web server for real pages.
+ */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
