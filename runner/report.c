@@ -19,7 +19,7 @@
 #define HEARTBEAT_S 10
 #define POLL_MS 200
 #define TAIL_BUDGET (8 * 1024 * 1024) /* between two looks at the clock */
-/* 403 and 404 on start: the operator may not have seen our pod yet. */
+/* 403 and 404: the operator may not have seen our pod, or our run, yet. */
 #define START_WAIT_S 300
 /* After SIGTERM without a result: the engine's last write may still be on its way. */
 #define LAST_LOOK_MS 3000
@@ -356,6 +356,7 @@ static void send_receipt(struct report *p)
     rco_autobuf body = RCO_BUF_INIT;
     struct rco_answer ans = {0};
     struct rco_error err = RCO_ERROR_INIT;
+    rco_mono since = rco_clock_mono();
     rco_codec_encode(&rco_runner_receipt_schema, &p->receipt, &body);
     for (unsigned attempt = 1;; attempt++) {
         int rc = rco_gateway_call(p->gateway, "POST", "receipt", body.data, body.len, &ans, &err);
@@ -365,8 +366,9 @@ static void send_receipt(struct report *p)
         const char *why = rc < 0 ? err.msg : rco_gateway_message(&ans, &p->r->arena);
         rco_log(RCO_LOG_WARN, "receipt not taken", RCO_N("status", ans.status),
                 RCO_S("message", why));
-        if (v == RCO_GATEWAY_REFUSED)
-            break;
+        bool late = rco_clock_mono() - since > START_WAIT_S * RCO_NS_PER_S;
+        if (v == RCO_GATEWAY_REFUSED || (v == RCO_GATEWAY_WAIT && late))
+            break; /* the run is gone, and nobody keeps its result */
         wait_more(p, rco_gateway_backoff_ms(attempt, &ans));
     }
     rco_buf_release(&ans.body);

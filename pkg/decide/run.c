@@ -18,13 +18,16 @@ static bool is_gone(const void *p)
     return !RCO_RUN_CTX(p)->run;
 }
 
+/* A new leader whose cache lags does not know the run either: nobody is refused for ever. */
+#define GONE "the run is gone, or has not been seen yet"
+
 static void answer_gone(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     for (size_t i = 0; i < c->o->mailbox.n_starts; i++)
-        rco_run_refuse(c, c->o->mailbox.starts[i].exchange, 410, "the run is gone");
+        rco_run_refuse(c, c->o->mailbox.starts[i].exchange, 404, GONE);
     for (size_t i = 0; i < c->o->mailbox.n_receipts; i++)
-        rco_run_refuse(c, c->o->mailbox.receipts[i].exchange, 410, "the run is gone");
+        rco_run_refuse(c, c->o->mailbox.receipts[i].exchange, 404, GONE);
 }
 
 /* The specification has recorded the end of a run of this version and number, or of a later one:
@@ -294,7 +297,7 @@ static void rest(void *p)
 static const struct rco_row rows[] = {
     {"gone-leftovers", "the run is gone, an engine of it has ended, or its artifacts are left",
      "claim, pod and Job as for a run; then the anchor", ROW(gone_leftovers)},
-    {"gone", "the run is gone", "410 to whoever waits", is_gone, answer_gone},
+    {"gone", "the run is gone, or not seen yet", "404 to whoever waits", is_gone, answer_gone},
     {"restored-leaving", "restored from a backup, being deleted", "finalizer removed",
      is_restored_leaving, let_restored_go},
     {"restored",
@@ -311,7 +314,7 @@ static const struct rco_row rows[] = {
     {"receipt-again", "a receipt that is recorded comes again", "200", ROW(receipt_again)},
     {"receipt-late", "a receipt that is not awaited, or of a pod that never started", "409",
      ROW(receipt_late)},
-    {"receipt-early", "the status of its pod is not seen yet", "503", ROW(receipt_early)},
+    {"receipt-early", "its start or the status of its pod is not seen yet", "503", ROW(receipt_early)},
     {"receipt-invalid",
      "the awaited receipt cannot be used: not JSON, other run, other commit, no plan",
      "Failed(Internal, ReceiptInvalid), then 422", ROW(receipt_invalid)},
@@ -341,7 +344,7 @@ static const struct rco_row rows[] = {
      ROW(start_fenced)},
     {"start-again", "the pod that was allowed to start asks again", "200", ROW(start_again)},
     {"start-late", "a start in a state that has no such phase", "409", ROW(start_late)},
-    {"start-unseen", "a start of a pod that is not seen yet", "503", ROW(start_unseen)},
+    {"start-unseen", "a start of a pod, or of a phase, that is not seen yet", "503", ROW(start_unseen)},
     {"start-ending", "a start of a pod that is being deleted", "409", ROW(start_ending)},
     {"start-stranger", "a start of a pod of another Job", "409", ROW(start_stranger)},
     {"start-second-pod", "a start of another pod than the one that was allowed", "409 for ever",

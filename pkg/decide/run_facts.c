@@ -22,6 +22,12 @@ static const struct rco_job *find_job(const struct rco_run_ctx *c)
     return NULL;
 }
 
+bool rco_run_is_before(const struct rco_run_ctx *c, enum rco_phase phase)
+{
+    return phase != RCO_PHASE_NONE &&
+           c->state < (phase == RCO_PHASE_APPLY ? RCO_RUN_STATE_APPLYING : RCO_RUN_STATE_PLANNING);
+}
+
 bool rco_run_owns_job_name(const struct rco_run_ctx *c, const struct rco_job *job)
 {
     char name[RCO_NAME_SIZE];

@@ -53,6 +53,10 @@ struct rco_run_ctx {
 void rco_run_ctx_init(struct rco_run_ctx *c, const struct rco_run_observed *observed, rco_wall now,
                       struct rco_plan *plan);
 
+/* Whether the run has not come to PHASE yet, as far as the cache shows: of a new leader it may lag, so that
+ * a pod of that phase is not refused for ever. */
+bool rco_run_is_before(const struct rco_run_ctx *c, enum rco_phase phase);
+
 /* Whether JOB carries one of the two names of this run (of the run in its label, when that is
  * gone). */
 bool rco_run_owns_job_name(const struct rco_run_ctx *c, const struct rco_job *job);

@@ -45,9 +45,18 @@ void rco_run_do_receipt_again(void *p)
     acknowledge(RCO_RUN_CTX(p));
 }
 
+/* Its start may be what the cache does not show yet. */
+static bool is_ahead(const struct rco_run_ctx *c)
+{
+    return is_waiting(c) && c->receipt.exchange &&
+           (rco_run_is_before(c, c->receipt.phase) ||
+            (c->receipt.phase == c->phase && !c->started));
+}
+
 bool rco_run_is_receipt_late(const void *p)
 {
-    return is_waiting(RCO_RUN_CTX(p)) && !is_expected(RCO_RUN_CTX(p));
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return is_waiting(c) && !is_expected(c) && !is_ahead(c);
 }
 
 void rco_run_do_receipt_late(void *p)
@@ -62,13 +71,13 @@ void rco_run_do_receipt_late(void *p)
 bool rco_run_is_receipt_early(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return is_sound(c) && c->receipt.exchange && c->phase == RCO_PHASE_PLAN &&
-           (!c->pod || !rco_pod_image_digest(c->pod, c->a));
+    return is_ahead(c) || (is_sound(c) && c->receipt.exchange && c->phase == RCO_PHASE_PLAN &&
+                           (!c->pod || !rco_pod_image_digest(c->pod, c->a)));
 }
 
 void rco_run_do_receipt_early(void *p)
 {
-    refuse(RCO_RUN_CTX(p), 503, "the status of this pod has not been seen yet");
+    refuse(RCO_RUN_CTX(p), 503, "the start or the status of this pod has not been seen yet");
 }
 
 bool rco_run_is_receipt_invalid(const void *p)

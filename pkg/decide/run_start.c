@@ -58,7 +58,8 @@ void rco_run_do_start_again(void *p)
 bool rco_run_is_start_late(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return waits(c) && (c->phase == RCO_PHASE_NONE || c->start->phase != c->phase);
+    return waits(c) && (c->phase == RCO_PHASE_NONE || c->start->phase != c->phase) &&
+           !rco_run_is_before(c, c->start->phase);
 }
 
 void rco_run_do_start_late(void *p)
@@ -71,12 +72,13 @@ void rco_run_do_start_late(void *p)
 
 bool rco_run_is_start_unseen(const void *p)
 {
-    return waits(RCO_RUN_CTX(p)) && !RCO_RUN_CTX(p)->start_pod;
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return waits(c) && (!c->start_pod || rco_run_is_before(c, c->start->phase));
 }
 
 void rco_run_do_start_unseen(void *p)
 {
-    refuse(p, 503, "this pod has not been seen yet");
+    refuse(p, 503, "this pod, or that the run has come to this phase, has not been seen yet");
 }
 
 /* Its engine would be told to stop as soon as it begins. */

@@ -20,10 +20,8 @@ struct preset {
 };
 
 static const struct preset env_defaults[] = {
-    {"spec|class", "\"production\""},
-    {"spec|runner", "{}"},
-    {"spec|runner|timeout", "\"1h\""},
-    {"spec|runner|terminationGracePeriod", "\"10m\""},
+    {"spec|class", "\"production\""},          {"spec|runner", "{}"},
+    {"spec|runner|timeout", "\"1h\""},         {"spec|runner|terminationGracePeriod", "\"10m\""},
     {"spec|runner|clusterAccess", "\"None\""},
 };
 
@@ -51,8 +49,8 @@ static const struct rco_value *admit_job(struct rco_arena *a, const struct rco_v
 
     tree = fill(a, tree, job_defaults, RCO_ARRAY_LEN(job_defaults));
     if (account)
-        tree = sim_tree_set(a, tree, "spec|template|spec|serviceAccount",
-                            sim_tree_string(a, account));
+        tree =
+            sim_tree_set(a, tree, "spec|template|spec|serviceAccount", sim_tree_string(a, account));
     return tree;
 }
 
@@ -167,14 +165,23 @@ static const char *check_state(const struct rco_value *before, const struct rco_
 
 static const char *check_run(const struct rco_value *before, const struct rco_value *now)
 {
-    static const char *const fixed[] = {"spec|tenantId",          "spec|projectId",
-                                        "spec|environmentId",     "spec|specificationId",
-                                        "spec|specificationRef",  "spec|specificationVersion",
-                                        "spec|kind",              "spec|environmentClass",
-                                        "spec|snapshot",          NULL};
-    static const char *const once[] = {
-        "spec|cancel",      "status|planReceipt", "status|applyReceipt", "status|provisioningRunId",
-        "status|startedAt", "status|completedAt", NULL};
+    static const char *const fixed[] = {"spec|tenantId",
+                                        "spec|projectId",
+                                        "spec|environmentId",
+                                        "spec|specificationId",
+                                        "spec|specificationRef",
+                                        "spec|specificationVersion",
+                                        "spec|kind",
+                                        "spec|environmentClass",
+                                        "spec|snapshot",
+                                        NULL};
+    static const char *const once[] = {"spec|cancel",
+                                       "status|planReceipt",
+                                       "status|applyReceipt",
+                                       "status|provisioningRunId",
+                                       "status|startedAt",
+                                       "status|completedAt",
+                                       NULL};
     const char *why = immutable(before, now, fixed);
 
     if (!why)
@@ -188,9 +195,8 @@ static const char *check_run(const struct rco_value *before, const struct rco_va
 
 static const char *check_depspec(const struct rco_value *before, const struct rco_value *now)
 {
-    static const char *const fixed[] = {"spec|tenantId",      "spec|projectId",
-                                        "spec|environmentId", "spec|kind",
-                                        "spec|stackName",     NULL};
+    static const char *const fixed[] = {"spec|tenantId", "spec|projectId", "spec|environmentId",
+                                        "spec|kind",     "spec|stackName", NULL};
 
     return immutable(before, now, fixed);
 }

@@ -1,5 +1,5 @@
-/* The broken program: functions of the product wrapped by the linker (--wrap), each doing what it does
- * unless its switch is on. Only test/sim links this. */
+/* The broken program: functions of the product wrapped by the linker (--wrap), each doing what it
+ * does unless its switch is on. Only test/sim links this. */
 #include "breaks.h"
 
 #include "decide/deployment.h"

@@ -132,9 +132,10 @@ static bool learn(struct campaign *c, const struct sim_workload *w, struct refer
     bool ok;
 
     *ref = (struct reference){.workload = w};
-    ok = try(c, "reference", &plan,
-             &(struct sim_run_options){.sweeps = 10, .dump = &ref->dump,
-                                       .write_log = &ref->write_log}, &r);
+    ok = try(
+        c, "reference", &plan,
+        &(struct sim_run_options){.sweeps = 10, .dump = &ref->dump, .write_log = &ref->write_log},
+        &r);
     ref->writes = r.writes;
     if (!ok)
         return false;
@@ -149,12 +150,14 @@ static bool learn(struct campaign *c, const struct sim_workload *w, struct refer
     plan.slow = true;
     ok = try(c, "reference", &plan,
              &(struct sim_run_options){.reference = w->strict ? rco_buf_str(&ref->dump) : NULL},
-             &r) && ok;
+             &r) &&
+         ok;
     plan = (struct sim_plan){
         .workload = w->name, .seed = 3, .replicas = 2, .election = true, .streaming = true};
     ok = try(c, "reference", &plan,
              &(struct sim_run_options){.reference = w->strict ? rco_buf_str(&ref->dump) : NULL},
-             &r) && ok;
+             &r) &&
+         ok;
     return ok;
 }
 
@@ -178,16 +181,16 @@ static void strike(struct campaign *c, const struct reference *ref, const char *
                             .election = replicas > 1,
                             .faults = {fault},
                             .n_faults = 1};
-    bool hurts = fault.type >= SIM_KILL_RUNNER || fault.type == SIM_CLOCK ||
-                 fault.type == SIM_OUTAGE;
+    bool hurts =
+        fault.type >= SIM_KILL_RUNNER || fault.type == SIM_CLOCK || fault.type == SIM_OUTAGE;
     struct sim_result r;
 
     if (c->stride == 0 || c->turn++ % c->stride != 0)
         return;
     try(c, name, &plan,
-        &(struct sim_run_options){.reference = ref->workload->strict && !hurts
-                                                   ? rco_buf_str(&ref->dump)
-                                                   : NULL}, &r);
+        &(struct sim_run_options){
+            .reference = ref->workload->strict && !hurts ? rco_buf_str(&ref->dump) : NULL},
+        &r);
 }
 
 /* Faults at write K. */
@@ -196,8 +199,10 @@ static void strike_write(struct campaign *c, const struct reference *ref, int k)
     static const struct {
         const char *name;
         enum sim_fault_type type;
-    } points[] = {{"crash-before", SIM_CRASH_BEFORE}, {"crash-commit", SIM_CRASH_COMMIT},
-                  {"crash-reply", SIM_CRASH_REPLY},   {"lose-request", SIM_LOSE_REQUEST},
+    } points[] = {{"crash-before", SIM_CRASH_BEFORE},
+                  {"crash-commit", SIM_CRASH_COMMIT},
+                  {"crash-reply", SIM_CRASH_REPLY},
+                  {"lose-request", SIM_LOSE_REQUEST},
                   {"lose-answer", SIM_LOSE_ANSWER}};
     static const int pauses[] = {4, 16, 31, 40};
 
@@ -205,8 +210,10 @@ static void strike_write(struct campaign *c, const struct reference *ref, int k)
         strike(c, ref, points[i].name, (struct sim_fault){.type = points[i].type, .at = k}, 1);
     strike(c, ref, "hidden", (struct sim_fault){.type = SIM_HIDE, .at = k, .length = 5 * SIM_S}, 1);
     if (is_destructive(ref, k)) {
-        strike(c, ref, "stale", (struct sim_fault){.type = SIM_FREEZE, .at = k > 2 ? k - 2 : 1,
-                                                   .length = 20 * SIM_S}, 1);
+        strike(
+            c, ref, "stale",
+            (struct sim_fault){.type = SIM_FREEZE, .at = k > 2 ? k - 2 : 1, .length = 20 * SIM_S},
+            1);
         strike(c, ref, "restart-stale",
                (struct sim_fault){.type = SIM_RESTALE, .at = k, .length = 20 * SIM_S}, 1);
     }
@@ -220,13 +227,15 @@ static void strike_write(struct campaign *c, const struct reference *ref, int k)
 static void strike_long(struct campaign *c, const struct reference *ref, int k)
 {
     strike(c, ref, "deaf", (struct sim_fault){.type = SIM_DEAF, .at = k, .length = 600 * SIM_S}, 1);
-    strike(c, ref, "outage", (struct sim_fault){.type = SIM_OUTAGE, .at = k,
-                                                .length = 3600 * SIM_S}, 1);
+    strike(c, ref, "outage",
+           (struct sim_fault){.type = SIM_OUTAGE, .at = k, .length = 3600 * SIM_S}, 1);
     strike(c, ref, "clock", (struct sim_fault){.type = SIM_CLOCK, .at = k, .arg = 3600}, 1);
     strike(c, ref, "clock", (struct sim_fault){.type = SIM_CLOCK, .at = k, .arg = -3600}, 1);
     strike(c, ref, "compacted", (struct sim_fault){.type = SIM_COMPACT, .at = k}, 1);
-    strike(c, ref, "errors", (struct sim_fault){.type = SIM_ERRORS, .at = k, .length = 10 * SIM_S,
-                                                .arg = k % 2 ? 500 : 429}, 1);
+    strike(c, ref, "errors",
+           (struct sim_fault){
+               .type = SIM_ERRORS, .at = k, .length = 10 * SIM_S, .arg = k % 2 ? 500 : 429},
+           1);
 }
 
 static void strike_runner(struct campaign *c, const struct reference *ref)
@@ -236,8 +245,9 @@ static void strike_runner(struct campaign *c, const struct reference *ref)
             strike(c, ref, "kill-runner",
                    (struct sim_fault){.type = SIM_KILL_RUNNER, .at = pod, .arg = stage}, 1);
             strike(c, ref, "lose-node",
-                   (struct sim_fault){.type = SIM_LOSE_NODE, .at = pod, .arg = stage,
-                                      .length = 600 * SIM_S}, 1);
+                   (struct sim_fault){
+                       .type = SIM_LOSE_NODE, .at = pod, .arg = stage, .length = 600 * SIM_S},
+                   1);
             strike(c, ref, "delete-job",
                    (struct sim_fault){.type = SIM_DELETE_JOB, .at = pod, .arg = stage}, 1);
         }

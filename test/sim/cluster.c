@@ -134,8 +134,10 @@ static void on_claim(void *ctx)
     struct sim *s = t->sim;
 
     sim_patch(s, SIM_CLUSTER, RCO_KIND_PVC, t->ns, t->name, false,
-              sim_tree_f(&s->arena, "{\"spec\":{\"volumeName\":\"pv-%s\",\"storageClassName\":"
-                                    "\"standard\"}}", t->uid));
+              sim_tree_f(&s->arena,
+                         "{\"spec\":{\"volumeName\":\"pv-%s\",\"storageClassName\":"
+                         "\"standard\"}}",
+                         t->uid));
     sim_patch(s, SIM_CLUSTER, RCO_KIND_PVC, t->ns, t->name, true,
               sim_tree_f(&s->arena, "{\"status\":{\"phase\":\"Bound\"}}"));
 }

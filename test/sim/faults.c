@@ -7,15 +7,24 @@
 #include <string.h>
 
 static const char *const names[SIM_FAULT_TYPES] = {
-    [SIM_FAULT_NONE] = "none",           [SIM_CRASH_BEFORE] = "crash-before",
-    [SIM_CRASH_COMMIT] = "crash-commit", [SIM_CRASH_REPLY] = "crash-reply",
-    [SIM_LOSE_REQUEST] = "lose-request", [SIM_LOSE_ANSWER] = "lose-answer",
-    [SIM_FREEZE] = "freeze",             [SIM_RESTALE] = "restart-stale",
-    [SIM_HIDE] = "hide",                 [SIM_PAUSE] = "pause",
-    [SIM_DEAF] = "deaf",                 [SIM_OUTAGE] = "outage",
-    [SIM_CLOCK] = "clock",               [SIM_COMPACT] = "compact",
-    [SIM_ERRORS] = "errors",             [SIM_KILL_RUNNER] = "kill-runner",
-    [SIM_LOSE_NODE] = "lose-node",       [SIM_FOREIGN] = "foreign",
+    [SIM_FAULT_NONE] = "none",
+    [SIM_CRASH_BEFORE] = "crash-before",
+    [SIM_CRASH_COMMIT] = "crash-commit",
+    [SIM_CRASH_REPLY] = "crash-reply",
+    [SIM_LOSE_REQUEST] = "lose-request",
+    [SIM_LOSE_ANSWER] = "lose-answer",
+    [SIM_FREEZE] = "freeze",
+    [SIM_RESTALE] = "restart-stale",
+    [SIM_HIDE] = "hide",
+    [SIM_PAUSE] = "pause",
+    [SIM_DEAF] = "deaf",
+    [SIM_OUTAGE] = "outage",
+    [SIM_CLOCK] = "clock",
+    [SIM_COMPACT] = "compact",
+    [SIM_ERRORS] = "errors",
+    [SIM_KILL_RUNNER] = "kill-runner",
+    [SIM_LOSE_NODE] = "lose-node",
+    [SIM_FOREIGN] = "foreign",
     [SIM_DELETE_JOB] = "delete-job",
 };
 

@@ -1,4 +1,5 @@
-/* What goes wrong in one run, and when. A plan is small, so that its command line says all of it. */
+/* What goes wrong in one run, and when. A plan is small, so that its command line says all of it.
+ */
 #ifndef RCO_SIM_FAULTS_H
 #define RCO_SIM_FAULTS_H
 
@@ -15,7 +16,8 @@ enum sim_fault_type {
     SIM_CRASH_BEFORE, /* the operator dies before its write leaves */
     SIM_CRASH_COMMIT, /* after the commit, before the answer */
     SIM_CRASH_REPLY,  /* after the answer */
-    SIM_LOSE_REQUEST, /* the request is lost, the client is told of a broken connection or nothing */
+    SIM_LOSE_REQUEST, /* the request is lost, the client is told of a broken connection or nothing
+                       */
     SIM_LOSE_ANSWER,  /* committed, the answer is lost */
     SIM_FREEZE,       /* the front end of the watches shows nothing new */
     SIM_RESTALE,      /* the same, and the operator is started anew onto it */
@@ -49,18 +51,18 @@ struct sim_plan {
     const char *workload;
     int replicas;
     bool election;
-    bool streaming;     /* lists as streams */
-    int page;           /* at most so many items a page; 0 = as asked */
-    bool twice;         /* every watch event comes twice */
-    int front_loss;     /* percent of the gateway's answers that are lost */
-    bool slow;          /* latencies up to seconds instead of tens of milliseconds */
+    bool streaming; /* lists as streams */
+    int page;       /* at most so many items a page; 0 = as asked */
+    bool twice;     /* every watch event comes twice */
+    int front_loss; /* percent of the gateway's answers that are lost */
+    bool slow;      /* latencies up to seconds instead of tens of milliseconds */
     struct sim_fault faults[SIM_FAULTS_MAX];
     int n_faults;
 };
 
 /* Faults that are on at the moment. */
 struct sim_fault_state {
-    rco_mono frozen_until, deaf_until, away_until;
+    rco_mono frozen_until, deaf_until, away_until, node_until;
     int64_t frozen_at; /* revision that watches still show */
     rco_mono errors_until;
     int error_code;

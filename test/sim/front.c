@@ -1,5 +1,5 @@
-/* The gateway's front: stands in for pkg/http/server.h at link time. Requests of runners come to some
- * replica through the Service, as over the network. */
+/* The gateway's front: stands in for pkg/http/server.h at link time. Requests of runners come to
+ * some replica through the Service, as over the network. */
 #include "sim.h"
 
 #include "http/server.h"

@@ -134,8 +134,8 @@ static void on_node_back(void *ctx)
         terminate(p, v);
 }
 
-/* What the control plane does about a node that is silent: the phase says Failed while the containers
- * go on, and nobody knows. */
+/* What the control plane does about a node that is silent: the phase says Failed while the
+ * containers go on, and nobody knows. */
 static void on_node_unreachable(void *ctx)
 {
     struct sim_pod *p = ctx;
@@ -160,7 +160,8 @@ bool sim_pod_struck(struct sim_pod *p)
     }
     if (f->type == SIM_DELETE_JOB) {
         const struct sim_version *v = sim_get(s, RCO_KIND_POD, p->ns, p->name);
-        const struct rco_value *owners = v ? sim_tree_get(v->tree, "metadata|ownerReferences") : NULL;
+        const struct rco_value *owners =
+            v ? sim_tree_get(v->tree, "metadata|ownerReferences") : NULL;
 
         if (owners)
             sim_remove(s, SIM_USER, RCO_KIND_JOB, p->ns, sim_tree_str(owners->first, "name"),
@@ -170,6 +171,7 @@ bool sim_pod_struck(struct sim_pod *p)
     sim_trace(s, "the node of pod %s is cut off for %lld s", p->name,
               (long long)(f->length / SIM_S));
     p->cut_off = true;
+    s->fault.node_until = s->now + f->length;
     sim_after(s, 40 * SIM_S, on_node_unreachable, p);
     sim_after(s, f->length, on_node_back, p);
     return false;
@@ -352,24 +354,27 @@ static void on_pod_counts(void *ctx)
     const struct rco_value *owners =
         pod ? sim_tree_get(pod->tree, "metadata|ownerReferences") : NULL;
     const char *job = owners ? sim_tree_str(owners->first, "name") : NULL;
+    const struct sim_version *owner = job ? sim_get(s, RCO_KIND_JOB, p->ns, job) : NULL;
     bool good = pod && rco_streq(sim_tree_str(pod->tree, "status|phase"), "Succeeded");
 
     if (!job || !rco_streq(pod->uid, p->uid) ||
         !(is_terminal(p) || p->stage == SIM_POD_ENDED ||
           sim_tree_get(pod->tree, "metadata|deletionTimestamp")))
         return;
-    sim_patch(s, SIM_CLUSTER, RCO_KIND_JOB, p->ns, job, true,
-              sim_tree_f(&s->arena,
-                         "{\"status\":{\"active\":0,\"%s\":1,\"conditions\":[{\"type\":\"%s\","
-                         "\"status\":\"True\",\"reason\":\"%s\",\"message\":\"\","
-                         "\"lastTransitionTime\":\"%s\"}]}}",
-                         good ? "succeeded" : "failed", good ? "Complete" : "Failed",
-                         good ? "CompletionsReached" : "BackoffLimitExceeded", sim_time(s)));
-    if (is_terminal(p) || p->stage == SIM_POD_ENDED ||
-        !sim_get(s, RCO_KIND_JOB, p->ns, job)) {
-        const struct rco_value *list = sim_tree_get(
-            sim_tree_drop(&s->arena, pod->tree, "metadata|finalizers", TRACKING),
-            "metadata|finalizers");
+    if (owner && !rco_streq(owner->uid, sim_tree_str(owners->first, "uid")))
+        owner = NULL; /* another of the same name */
+    if (owner)
+        sim_patch(s, SIM_CLUSTER, RCO_KIND_JOB, p->ns, job, true,
+                  sim_tree_f(&s->arena,
+                             "{\"status\":{\"active\":0,\"%s\":1,\"conditions\":[{\"type\":\"%s\","
+                             "\"status\":\"True\",\"reason\":\"%s\",\"message\":\"\","
+                             "\"lastTransitionTime\":\"%s\"}]}}",
+                             good ? "succeeded" : "failed", good ? "Complete" : "Failed",
+                             good ? "CompletionsReached" : "BackoffLimitExceeded", sim_time(s)));
+    if (is_terminal(p) || p->stage == SIM_POD_ENDED || !owner) {
+        const struct rco_value *list =
+            sim_tree_get(sim_tree_drop(&s->arena, pod->tree, "metadata|finalizers", TRACKING),
+                         "metadata|finalizers");
 
         if (sim_tree_has(pod->tree, "metadata|finalizers", TRACKING))
             sim_patch(s, SIM_CLUSTER, RCO_KIND_POD, p->ns, p->name, false,

@@ -1,4 +1,5 @@
-/* Runner pods: the Job controller that makes them, the kubelet that runs them, the runner inside. */
+/* Runner pods: the Job controller that makes them, the kubelet that runs them, the runner inside.
+ */
 #ifndef RCO_SIM_KUBELET_H
 #define RCO_SIM_KUBELET_H
 
@@ -34,13 +35,13 @@ struct sim_pod {
     struct sim_container_state containers[SIM_CONTAINERS];
     const char *phase; /* as the kubelet last said */
     bool bound;
-    bool term;       /* SIGTERM was sent */
-    bool cut_off;    /* the node does not answer and is not heard */
-    bool gone;       /* the object is gone */
+    bool term;    /* SIGTERM was sent */
+    bool cut_off; /* the node does not answer and is not heard */
+    bool gone;    /* the object is gone */
     bool cancelled;
-    bool planted;    /* its Job is not the operator's */
+    bool planted;     /* its Job is not the operator's */
     unsigned attempt; /* of the request that is repeated */
-    rco_mono asked_since;
+    rco_mono asked_since, asked_receipt;
     int round; /* calls of an earlier round are void */
     /* the engine (stack.c) */
     bool engine_runs;
@@ -79,11 +80,11 @@ void sim_stacks_meddle(struct sim *s);
 /* A program of the world: what its commit's first digit makes of it. */
 enum sim_program {
     SIM_PROGRAM_GOOD,
-    SIM_PROGRAM_NO_PLAN,  /* 'f': the plan fails */
-    SIM_PROGRAM_NO_APPLY, /* 'e': the apply fails in its middle */
-    SIM_PROGRAM_HOSTILE,  /* 'd': its receipts are not JSON */
+    SIM_PROGRAM_NO_PLAN,   /* 'f': the plan fails */
+    SIM_PROGRAM_NO_APPLY,  /* 'e': the apply fails in its middle */
+    SIM_PROGRAM_HOSTILE,   /* 'd': its receipts are not JSON */
     SIM_PROGRAM_NO_SECRET, /* 'c': a Secret is missing for the first two times */
-    SIM_PROGRAM_SLOW      /* 'b': takes minutes */
+    SIM_PROGRAM_SLOW       /* 'b': takes minutes */
 };
 enum sim_program sim_program_of(const char *commit);
 

@@ -16,7 +16,8 @@ static int usage(void)
           "  seed N               the plan of seed N, with a readable trace\n"
           "  plans [PER_WORKLOAD] every planned fault of every workload\n"
           "  seeds FROM COUNT     random plans\n"
-          "  hunt SEEDS           plans and seeds until the first violation; succeeds when there is one\n"
+          "  hunt SEEDS           plans and seeds until the first violation; succeeds when there "
+          "is one\n"
           "  switches             what --break can break\n"
           "  soak HOURS FROM      random plans for HOURS of real time\n"
           "  words N              the plan of seed N as words\n"
@@ -78,7 +79,8 @@ static int command(int argc, char **argv)
         return sim_campaign_hunt(atoi(argv[1]));
     if (argc == 1 && strcmp(argv[0], "switches") == 0) {
         for (int b = 1; b < SIM_BREAKS; b++)
-            printf("%-16s %s\n", sim_break_name((enum sim_break)b), sim_break_text((enum sim_break)b));
+            printf("%-16s %s\n", sim_break_name((enum sim_break)b),
+                   sim_break_text((enum sim_break)b));
         return 0;
     }
     if (argc == 3 && strcmp(argv[0], "soak") == 0)

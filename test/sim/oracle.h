@@ -1,4 +1,5 @@
-/* Oracles of the end (oracle.c); those of every change are called from where they happen, see sim.h. */
+/* Oracles of the end (oracle.c); those of every change are called from where they happen, see
+ * sim.h. */
 #ifndef RCO_SIM_ORACLE_H
 #define RCO_SIM_ORACLE_H
 
@@ -8,8 +9,8 @@
 void sim_check_end(struct sim *s);
 /* LENGTH more of virtual time: the operator writes nothing. */
 void sim_check_quiet(struct sim *s, int64_t length);
-/* Appends the end state without times and versions, a line an object, and how often each object was made
- * and removed; sorted. */
+/* Appends the end state without times and versions, a line an object, and how often each object was
+ * made and removed; sorted. */
 void sim_dump(struct sim *s, struct rco_buf *out);
 
 static inline const char *rco_or_text(const char *text, const char *other)

@@ -1,5 +1,5 @@
-/* One process of the operator: the shipped controller code, wired as controller/program.c does it, on
- * the simulated transport and gateway front. */
+/* One process of the operator: the shipped controller code, wired as controller/program.c does it,
+ * on the simulated transport and gateway front. */
 #include "replica.h"
 
 #include "auth.h"

@@ -183,9 +183,12 @@ static bool parse_word(const char *word, struct sim_plan *p)
         const char *key;
         int *number;
         bool *flag;
-    } keys[] = {{"replicas", &p->replicas, NULL}, {"page", &p->page, NULL},
-                {"front-loss", &p->front_loss, NULL}, {"election", NULL, &p->election},
-                {"streaming", NULL, &p->streaming}, {"twice", NULL, &p->twice},
+    } keys[] = {{"replicas", &p->replicas, NULL},
+                {"page", &p->page, NULL},
+                {"front-loss", &p->front_loss, NULL},
+                {"election", NULL, &p->election},
+                {"streaming", NULL, &p->streaming},
+                {"twice", NULL, &p->twice},
                 {"slow", NULL, &p->slow}};
 
     if (rco_str_has_prefix(word, "workload=")) {

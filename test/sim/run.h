@@ -16,10 +16,10 @@ struct sim_result {
 
 struct sim_run_options {
     bool verbose;
-    int sweeps;                  /* quiet periods of ten minutes to check at the end; 0 = 2 */
-    const char *reference;       /* end state that a strict workload must come to; NULL = none */
-    struct rco_buf *dump;        /* gets the end state; NULL = not wanted */
-    struct rco_buf *write_log;   /* gets a line a counted write; NULL = not wanted */
+    int sweeps;                /* quiet periods of ten minutes to check at the end; 0 = 2 */
+    const char *reference;     /* end state that a strict workload must come to; NULL = none */
+    struct rco_buf *dump;      /* gets the end state; NULL = not wanted */
+    struct rco_buf *write_log; /* gets a line a counted write; NULL = not wanted */
 };
 
 void sim_run_plan(const struct sim_plan *plan, const struct sim_run_options *options,

@@ -1,5 +1,5 @@
-/* The runner in a pod, as the gateway sees it: start until it is answered, heartbeats, artifacts, the
- * receipt until it is acknowledged; with the waits of runner/gateway.c. */
+/* The runner in a pod, as the gateway sees it: start until it is answered, heartbeats, artifacts,
+ * the receipt until it is acknowledged; with the waits of runner/gateway.c. */
 #include "kubelet.h"
 
 #include "base/sha256.h"
@@ -101,8 +101,7 @@ static void engine_exits(struct sim_pod *p, int exit_code, const char *message)
     p->containers[SIM_ENGINE].exit_code = exit_code;
     p->containers[SIM_ENGINE].message = message;
     sim_pod_report(p);
-    sim_after(p->sim, sim_between(p->sim, 500 * SIM_MS, SIM_S), on_report_stops,
-              new_ask(p, NULL));
+    sim_after(p->sim, sim_between(p->sim, 500 * SIM_MS, SIM_S), on_report_stops, new_ask(p, NULL));
 }
 
 static void on_delivered(void *ctx)
@@ -126,8 +125,10 @@ static void on_receipt(void *ctx, int status, const char *body, size_t n, int re
     (void)n;
     if (is_void(a))
         return;
+    if (status == 404 && !p->asked_receipt)
+        p->asked_receipt = p->sim->now;
     if (status == 200 || status == 201 || status == 409 || status == 410 || status == 400 ||
-        status == 422)
+        status == 422 || (status == 404 && p->sim->now - p->asked_receipt > START_WAIT))
         sim_after(p->sim, sim_between(p->sim, 100 * SIM_MS, 400 * SIM_MS), on_delivered,
                   new_ask(p, NULL));
     else

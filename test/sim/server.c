@@ -99,8 +99,10 @@ static void set_parameter(struct sim_query *q, const char *key, const char *valu
 {
     const struct {
         const char *key, **text;
-    } texts[] = {{"resourceVersion", &q->resource_version}, {"resourceVersionMatch", &q->match},
-                 {"labelSelector", &q->labels},             {"fieldSelector", &q->fields},
+    } texts[] = {{"resourceVersion", &q->resource_version},
+                 {"resourceVersionMatch", &q->match},
+                 {"labelSelector", &q->labels},
+                 {"fieldSelector", &q->fields},
                  {"continue", &q->token}};
 
     for (size_t i = 0; i < RCO_ARRAY_LEN(texts); i++)
@@ -158,8 +160,8 @@ void sim_server_error(struct sim_call *c, int status)
     static const struct {
         int status;
         const char *reason;
-    } reasons[] = {{401, "Unauthorized"},        {403, "Forbidden"},    {409, "Conflict"},
-                   {429, "TooManyRequests"},     {500, "InternalError"}, {503, "ServiceUnavailable"},
+    } reasons[] = {{401, "Unauthorized"},    {403, "Forbidden"},     {409, "Conflict"},
+                   {429, "TooManyRequests"}, {500, "InternalError"}, {503, "ServiceUnavailable"},
                    {504, "Timeout"}};
     const char *reason = "";
 
@@ -325,11 +327,12 @@ static void change(struct sim_call *c, const struct target *t)
     else if (strcmp(c->method, "PATCH") == 0)
         a = sim_patch(s, actor, t->kind, t->ns, t->name, t->subresource != NULL, body);
     else
-        a = sim_remove(s, actor, t->kind, t->ns, t->name,
-                       &(struct sim_delete){
-                           .uid = sim_tree_str(body, "preconditions|uid"),
-                           .rv = sim_tree_str(body, "preconditions|resourceVersion")});
+        a = sim_remove(
+            s, actor, t->kind, t->ns, t->name,
+            &(struct sim_delete){.uid = sim_tree_str(body, "preconditions|uid"),
+                                 .rv = sim_tree_str(body, "preconditions|resourceVersion")});
     check_refusal(c, &a);
+    s->contended += a.code == 409 && t->kind == RCO_KIND_POD;
     answer(c, &a);
 }
 

@@ -165,11 +165,12 @@ struct sim {
     struct sim_stack *stacks;
     struct sim_after *afters; /* calls to come */
     /* counts, for oracles and for numbering of faults */
-    int writes;               /* counted writes that the operator has sent */
-    int operator_changes;     /* changes that it made, without Events and its election Lease */
-    rco_mono last_change;     /* of any object but Events and the election Lease */
+    int writes;           /* counted writes that the operator has sent */
+    int operator_changes; /* changes that it made, without Events and its election Lease */
+    rco_mono last_change; /* of any object but Events and the election Lease */
     int gets;
-    int64_t engines;          /* engine starts */
+    int contended;   /* writes to pods that met a change by the cluster */
+    int64_t engines; /* engine starts */
     int violations;
     char first_violation[512];
     /* faults that are on */
@@ -190,8 +191,8 @@ struct sim {
 
 struct sim *sim_new(const struct sim_plan *plan, const struct sim_workload *w, bool verbose);
 void sim_free(struct sim *s);
-/* Runs until nothing but renewals happens for QUIET, at most MAX of virtual time; false = it did not
- * come to rest. */
+/* Runs until nothing but renewals happens for QUIET, at most MAX of virtual time; false = it did
+ * not come to rest. */
 bool sim_run(struct sim *s, int64_t quiet, int64_t max);
 
 /* A call of FN after DELAY of the world's time. */

@@ -53,9 +53,9 @@ static struct sim_stack *stack_of(struct sim_pod *p)
 {
     struct sim *s = p->sim;
     const struct rco_runner_job_backend *b = &p->job->backend;
-    const char *key = rco_arena_printf(&s->arena, "%s/%s%s/%s", rco_str_or_empty(b->claim),
-                                       b->claim ? p->ns : "", rco_str_or_empty(b->url),
-                                       p->job->stack);
+    const char *key =
+        rco_arena_printf(&s->arena, "%s/%s%s/%s", rco_str_or_empty(b->claim), b->claim ? p->ns : "",
+                         rco_str_or_empty(b->url), p->job->stack);
     struct sim_stack *k;
 
     for (k = s->stacks; k; k = k->next)
@@ -128,10 +128,8 @@ void sim_engine_begin(struct sim_pod *p)
               k->key);
     check_start(p, k);
     s->engines++;
-    *e = (struct sim_engine){.next = k->engines,
-                             .run_uid = p->job->run_uid,
-                             .pod_uid = p->uid,
-                             .phase = p->job->phase};
+    *e = (struct sim_engine){
+        .next = k->engines, .run_uid = p->job->run_uid, .pod_uid = p->uid, .phase = p->job->phase};
     k->engines = e;
     k->running = p;
     p->stack = k;
@@ -179,10 +177,8 @@ static void add_artifact(struct sim_pod *p, enum rco_artifact_kind kind, const c
 
     if (!list)
         list = r->artifacts = rco_arena_array(&s->arena, 4, sizeof *list);
-    list[r->n_artifacts++] = (struct rco_runner_artifact){.kind = kind,
-                                                          .digest = hex(s, text),
-                                                          .size = (int64_t)strlen(text),
-                                                          .has_size = true};
+    list[r->n_artifacts++] = (struct rco_runner_artifact){
+        .kind = kind, .digest = hex(s, text), .size = (int64_t)strlen(text), .has_size = true};
     p->kinds[p->n_artifacts] = kind;
     p->artifacts[p->n_artifacts++] = text;
 }
@@ -220,15 +216,16 @@ static void check_apply(struct sim_pod *p, const struct sim_stack *k, const stru
 {
     struct sim *s = p->sim;
     const struct sim_version *run = sim_get(s, RCO_KIND_RUN, p->ns, p->job->run);
-    const struct rco_value *receipt =
-        run ? sim_tree_get(run->tree, "status|planReceipt") : NULL;
+    const struct rco_value *receipt = run ? sim_tree_get(run->tree, "status|planReceipt") : NULL;
 
     if (!run || !rco_streq(run->uid, p->job->run_uid))
         return;
     if (!receipt || !rco_streq(sim_tree_str(receipt, "artifact|digest"), f->digest) ||
         !rco_streq(sim_tree_str(receipt, "baseStateDigest"), hex(s, k->content)))
-        sim_violation(s, "as-planned", "run %s applies something else than it planned, or to "
-                                       "another state", p->job->run);
+        sim_violation(s, "as-planned",
+                      "run %s applies something else than it planned, or to "
+                      "another state",
+                      p->job->run);
 }
 
 static void apply(struct sim_pod *p, struct sim_stack *k)

@@ -23,9 +23,8 @@ static struct sim_answer refuse(struct sim *s, int code, const char *reason, con
     va_start(ap, fmt);
     rco_buf_addv(&text, fmt, ap);
     va_end(ap);
-    return (struct sim_answer){.code = code,
-                               .reason = reason,
-                               .message = rco_arena_strdup(&s->arena, rco_buf_str(&text))};
+    return (struct sim_answer){
+        .code = code, .reason = reason, .message = rco_arena_strdup(&s->arena, rco_buf_str(&text))};
 }
 
 static struct sim_answer not_found(struct sim *s, enum rco_kind kind, const char *name)
@@ -166,9 +165,9 @@ static struct sim_version *revise(struct sim *s, enum rco_kind kind, const char 
     v->kind = kind;
     v->ns = ns;
     v->name = name;
-    v->tree = sim_tree_set(&s->arena, tree, "metadata|resourceVersion",
-                           sim_tree_string(&s->arena, rco_arena_printf(&s->arena, "%" PRId64,
-                                                                       v->rv)));
+    v->tree =
+        sim_tree_set(&s->arena, tree, "metadata|resourceVersion",
+                     sim_tree_string(&s->arena, rco_arena_printf(&s->arena, "%" PRId64, v->rv)));
     v->uid = sim_tree_str(v->tree, "metadata|uid");
     return v;
 }
@@ -190,8 +189,8 @@ const char *sim_text(struct sim *s, const struct sim_version *v, size_t *ret_len
 
 /* --- create --- */
 
-/* A uid that follows from kind, name and how often the name was used: the same objects have the same
- * uids in runs that differ in nothing but their faults. */
+/* A uid that follows from kind, name and how often the name was used: the same objects have the
+ * same uids in runs that differ in nothing but their faults. */
 const char *sim_uid_of(struct sim *s, enum rco_kind kind, const char *ns, const char *name,
                        unsigned n)
 {
@@ -302,10 +301,14 @@ static const struct rco_value *updated(struct sim *s, const struct sim_version *
                                        const struct rco_value *patch)
 {
     struct rco_arena *a = &s->arena;
-    static const char *const fixed[] = {
-        "metadata|name",       "metadata|namespace",         "metadata|uid",
-        "metadata|generation", "metadata|creationTimestamp", "metadata|deletionTimestamp",
-        GRACE,                 "metadata|resourceVersion"};
+    static const char *const fixed[] = {"metadata|name",
+                                        "metadata|namespace",
+                                        "metadata|uid",
+                                        "metadata|generation",
+                                        "metadata|creationTimestamp",
+                                        "metadata|deletionTimestamp",
+                                        GRACE,
+                                        "metadata|resourceVersion"};
     const struct rco_value *tree = sim_tree_merge(a, old->tree, patch);
 
     if (status)
@@ -315,9 +318,9 @@ static const struct rco_value *updated(struct sim *s, const struct sim_version *
     if (has_status(old->kind))
         tree = sim_tree_set(a, tree, "status", sim_tree_get(old->tree, "status"));
     if (!same(sim_tree_get(old->tree, "spec"), sim_tree_get(tree, "spec")))
-        tree = sim_tree_set(
-            a, tree, "metadata|generation",
-            sim_tree_number(a, sim_tree_int(old->tree, "metadata|generation", 0) + 1));
+        tree =
+            sim_tree_set(a, tree, "metadata|generation",
+                         sim_tree_number(a, sim_tree_int(old->tree, "metadata|generation", 0) + 1));
     return tree;
 }
 
@@ -344,17 +347,21 @@ struct sim_answer sim_patch(struct sim *s, int actor, enum rco_kind kind, const 
     if (!old)
         return not_found(s, kind, name);
     if (uid && strcmp(uid, old->uid) != 0)
-        return refuse(s, 409, "Conflict", "precondition failed: UID in precondition: %s, UID in "
-                                          "object meta: %s", uid, old->uid);
+        return refuse(s, 409, "Conflict",
+                      "precondition failed: UID in precondition: %s, UID in "
+                      "object meta: %s",
+                      uid, old->uid);
     if (rv && strtoll(rv, NULL, 10) != old->rv)
-        return refuse(s, 409, "Conflict", "the object has been modified; please apply your changes "
-                                          "to the latest version and try again");
+        return refuse(s, 409, "Conflict",
+                      "the object has been modified; please apply your changes "
+                      "to the latest version and try again");
     tree = updated(s, old, status, patch);
     if (same(old->tree, tree))
         return (struct sim_answer){.code = 200, .v = old};
     if (sim_tree_get(old->tree, "metadata|deletionTimestamp") && adds_finalizer(old->tree, tree))
-        return refuse(s, 422, "Invalid", "metadata.finalizers: Forbidden: no new finalizers can be "
-                                         "added if the object is being deleted");
+        return refuse(s, 422, "Invalid",
+                      "metadata.finalizers: Forbidden: no new finalizers can be "
+                      "added if the object is being deleted");
     why = sim_admit_update(s, kind, old->tree, tree, status);
     if (why)
         return refuse(s, 422, "Invalid", "%s \"%s\" is invalid: %s", rco_kind_info(kind)->kind,
@@ -411,8 +418,10 @@ struct sim_answer sim_remove(struct sim *s, int actor, enum rco_kind kind, const
     if (!old)
         return not_found(s, kind, name);
     if (o->uid && strcmp(o->uid, old->uid) != 0)
-        return refuse(s, 409, "Conflict", "precondition failed: UID in precondition: %s, UID in "
-                                          "object meta: %s", o->uid, old->uid);
+        return refuse(s, 409, "Conflict",
+                      "precondition failed: UID in precondition: %s, UID in "
+                      "object meta: %s",
+                      o->uid, old->uid);
     if (o->rv && strtoll(o->rv, NULL, 10) != old->rv)
         return refuse(s, 409, "Conflict", "precondition failed: resourceVersion");
     tree = marked(s, old, o);

@@ -1,5 +1,5 @@
-/* The way between a replica and the API server: latency, loss, deadlines, and the client's side of a
- * request. What the server does with it is server.c. */
+/* The way between a replica and the API server: latency, loss, deadlines, and the client's side of
+ * a request. What the server does with it is server.c. */
 #include "transport.h"
 
 #include "base/buf.h"
@@ -84,8 +84,8 @@ static void deliver(struct sim_call *c, const struct sim_delivery *d)
     switch (d->type) {
     case SIM_HEAD:
         c->status = d->status;
-        c->response = (struct rco_http_response){.status = d->status,
-                                                 .retry_after_ms = d->retry_after_ms};
+        c->response =
+            (struct rco_http_response){.status = d->status, .retry_after_ms = d->retry_after_ms};
         if (c->handler.head)
             c->handler.head(c->handler.ctx, &c->response);
         break;

@@ -35,10 +35,10 @@ struct sim_call {
     size_t body_len;
     struct rco_http_handler handler;
     bool streaming, election, over;
-    bool dies_after;  /* the operator dies when it has the answer */
+    bool dies_after; /* the operator dies when it has the answer */
     bool answer_lost;
-    int number;       /* of the counted write, 0 = none */
-    int status;       /* of the head that was delivered */
+    int number; /* of the counted write, 0 = none */
+    int status; /* of the head that was delivered */
     struct rco_http_response response;
     struct rco_timer *pump, *deadline, *silence; /* of the replica's loop; NULL when over */
     int64_t silence_ns;

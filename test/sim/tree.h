@@ -10,7 +10,8 @@ const struct rco_value *sim_tree_parse(struct rco_arena *a, const char *json, si
 /* The same from a printf format whose arguments need no escaping. A broken text aborts. */
 const struct rco_value *sim_tree_f(struct rco_arena *a, const char *fmt, ...) RCO_PRINTF(2, 3);
 
-/* Member by path: keys joined by '|' ("metadata|labels|app.kubernetes.io/name"), since keys have dots. */
+/* Member by path: keys joined by '|' ("metadata|labels|app.kubernetes.io/name"), since keys have
+ * dots. */
 const struct rco_value *sim_tree_get(const struct rco_value *v, const char *path);
 /* Text of a string there, or NULL. */
 const char *sim_tree_str(const struct rco_value *v, const char *path);

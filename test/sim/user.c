@@ -134,9 +134,8 @@ void sim_do_nothing(struct sim *s, const char *arg)
 
 static void make_env(struct sim *s, const char *ns, const char *backend)
 {
-    const struct rco_value *v =
-        sim_tree_f(&s->arena,
-                   "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"Environment\","
+    const struct rco_value *v = sim_tree_f(
+        &s->arena, "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"Environment\","
                    "\"metadata\":{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\","
                    "\"projectId\":\"shop\",\"class\":\"development\","
                    "\"allowedSecrets\":[\"db\"]}}");
@@ -145,8 +144,9 @@ static void make_env(struct sim *s, const char *ns, const char *backend)
         v = sim_tree_set(&s->arena, v, "spec|backend|url", sim_tree_string(&s->arena, backend));
     sim_create(s, SIM_USER, RCO_KIND_ENV, ns, v);
     sim_create(s, SIM_USER, RCO_KIND_SECRET, ns,
-               sim_tree_f(&s->arena, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{"
-                                     "\"name\":\"db\"},\"data\":{\"password\":\"%s\"}}",
+               sim_tree_f(&s->arena,
+                          "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{"
+                          "\"name\":\"db\"},\"data\":{\"password\":\"%s\"}}",
                           SIM_CANARY));
 }
 
@@ -158,8 +158,10 @@ void sim_do_env(struct sim *s, const char *backend)
 void sim_do_other_namespace(struct sim *s, const char *backend)
 {
     sim_create(s, SIM_USER, RCO_KIND_NAMESPACE, "",
-               sim_tree_f(&s->arena, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":"
-                                     "{\"name\":\"%s\"}}", OTHER_NS));
+               sim_tree_f(&s->arena,
+                          "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":"
+                          "{\"name\":\"%s\"}}",
+                          OTHER_NS));
     make_env(s, OTHER_NS, backend);
 }
 
@@ -187,10 +189,10 @@ static void make_spec_in(struct sim *s, const char *ns, const char *name, const 
     if (stack)
         v = sim_tree_set(&s->arena, v, "spec|stackName", sim_tree_string(&s->arena, stack));
     if (config)
-        v = sim_tree_set(
-            &s->arena, v, "spec|configRefs",
-            sim_tree_f(&s->arena, "[{\"key\":\"greeting\",\"configMapKeyRef\":{\"name\":\"app\","
-                                  "\"key\":\"greeting\"}}]"));
+        v = sim_tree_set(&s->arena, v, "spec|configRefs",
+                         sim_tree_f(&s->arena,
+                                    "[{\"key\":\"greeting\",\"configMapKeyRef\":{\"name\":\"app\","
+                                    "\"key\":\"greeting\"}}]"));
     sim_create(s, SIM_USER, RCO_KIND_DEPSPEC, ns, v);
 }
 
@@ -211,8 +213,9 @@ void sim_do_suspended_spec(struct sim *s, const char *digit)
     sim_do_suspend(s, "true");
 }
 
-/* A Job and a ConfigMap under the names that the plan Job and the anchor of the first run will have. No
- * user can know the run's uid before; a name that collides by accident comes to the same. */
+/* A Job and a ConfigMap under the names that the plan Job and the anchor of the first run will
+ * have. No user can know the run's uid before; a name that collides by accident comes to the same.
+ */
 void sim_do_plant(struct sim *s, const char *arg)
 {
     const struct sim_version *spec = sim_get(s, RCO_KIND_DEPSPEC, SIM_TENANT_NS, SPEC);
@@ -222,7 +225,8 @@ void sim_do_plant(struct sim *s, const char *arg)
     (void)arg;
     if (!spec)
         return;
-    rco_name_run(SPEC, spec->uid, sim_tree_int(spec->tree, "status|version", 1), "Baseline", 1, run);
+    rco_name_run(SPEC, spec->uid, sim_tree_int(spec->tree, "status|version", 1), "Baseline", 1,
+                 run);
     uid = sim_uid_of(s, RCO_KIND_RUN, SIM_TENANT_NS, run, 1);
     rco_name_job(uid, "plan", job);
     sim_create(s, SIM_USER, RCO_KIND_JOB, SIM_TENANT_NS,
@@ -282,8 +286,8 @@ static void patch_spec(struct sim *s, const struct rco_value *patch)
 
 void sim_do_commit(struct sim *s, const char *digit)
 {
-    patch_spec(s, sim_tree_f(&s->arena, "{\"spec\":{\"programVersion\":\"%s\"}}",
-                             commit_of(s, digit)));
+    patch_spec(
+        s, sim_tree_f(&s->arena, "{\"spec\":{\"programVersion\":\"%s\"}}", commit_of(s, digit)));
 }
 
 void sim_do_suspend(struct sim *s, const char *word)
@@ -293,9 +297,10 @@ void sim_do_suspend(struct sim *s, const char *word)
 
 void sim_do_run_now(struct sim *s, const char *value)
 {
-    patch_spec(s, sim_tree_f(&s->arena,
-                             "{\"metadata\":{\"annotations\":{\"runtimecloud.io/run-now\":\"%s\"}}}",
-                             value));
+    patch_spec(s,
+               sim_tree_f(&s->arena,
+                          "{\"metadata\":{\"annotations\":{\"runtimecloud.io/run-now\":\"%s\"}}}",
+                          value));
 }
 
 /* ConfigMap app with the value VALUE. */
@@ -305,7 +310,8 @@ void sim_do_config(struct sim *s, const char *value)
         sim_tree_f(&s->arena,
                    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"app\","
                    "\"labels\":{\"runtimecloud.io/environment\":\"dev\"}},\"data\":{\"greeting\":"
-                   "\"%s\"}}", value);
+                   "\"%s\"}}",
+                   value);
 
     if (sim_get(s, RCO_KIND_CONFIGMAP, SIM_TENANT_NS, "app"))
         sim_patch(s, SIM_USER, RCO_KIND_CONFIGMAP, SIM_TENANT_NS, "app", false, v);
@@ -351,8 +357,9 @@ void sim_do_delete_env(struct sim *s, const char *arg)
     sim_remove(s, SIM_USER, RCO_KIND_ENV, SIM_TENANT_NS, "dev", &(struct sim_delete){0});
 }
 
-/* An object that no table can read, as from a CRD of another version; and a Job planted under a name that
- * the next run's will have cannot be known before: a stranger's Job with our labels instead. */
+/* An object that no table can read, as from a CRD of another version; and a Job planted under a
+ * name that the next run's will have cannot be known before: a stranger's Job with our labels
+ * instead. */
 void sim_do_hostile_objects(struct sim *s, const char *arg)
 {
     (void)arg;

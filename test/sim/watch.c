@@ -22,10 +22,10 @@ static void push_line(struct sim_call *c, const struct rco_buf *line)
 {
     struct sim *s = c->link->sim;
 
-    sim_call_push(c, &(struct sim_delivery){.type = SIM_DATA,
-                                            .text = rco_arena_strndup(&s->arena, line->data,
-                                                                      line->len),
-                                            .n = line->len});
+    sim_call_push(
+        c, &(struct sim_delivery){.type = SIM_DATA,
+                                  .text = rco_arena_strndup(&s->arena, line->data, line->len),
+                                  .n = line->len});
 }
 
 static void push_event(struct sim_call *c, const char *type, const struct sim_version *v,
@@ -42,9 +42,9 @@ static void push_event(struct sim_call *c, const char *type, const struct sim_ve
         struct sim_version *last = rco_arena_memdup(&s->arena, v, sizeof *v);
 
         last->text = NULL;
-        last->tree = sim_tree_set(
-            &s->arena, v->tree, "metadata|resourceVersion",
-            sim_tree_string(&s->arena, rco_arena_printf(&s->arena, "%" PRId64, rv)));
+        last->tree =
+            sim_tree_set(&s->arena, v->tree, "metadata|resourceVersion",
+                         sim_tree_string(&s->arena, rco_arena_printf(&s->arena, "%" PRId64, rv)));
         v = last;
     }
     text = sim_text(s, v, &n);
@@ -76,8 +76,7 @@ static void push_expired(struct sim_call *c)
         "\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\","
         "\"code\":410}}\n";
 
-    sim_call_push(
-        c, &(struct sim_delivery){.type = SIM_DATA, .text = line, .n = sizeof line - 1});
+    sim_call_push(c, &(struct sim_delivery){.type = SIM_DATA, .text = line, .n = sizeof line - 1});
     sim_call_push(c, &(struct sim_delivery){.type = SIM_DONE});
     c->watch.open = false;
 }

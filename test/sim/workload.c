@@ -4,11 +4,26 @@
 
 #include <string.h>
 
-#define ENV {sim_when_always, NULL, sim_do_env, NULL}
-#define READY(ACT, ARG) {sim_when_env_ready, NULL, ACT, ARG}
-#define RUN(STATE, ACT, ARG) {sim_when_run, STATE, ACT, ARG}
-#define SETTLED(ACT, ARG) {sim_when_settled, NULL, ACT, ARG}
-#define LATER(SECONDS, ACT, ARG) {sim_when_later, SECONDS, ACT, ARG}
+#define ENV                                                                                        \
+    {                                                                                              \
+        sim_when_always, NULL, sim_do_env, NULL                                                    \
+    }
+#define READY(ACT, ARG)                                                                            \
+    {                                                                                              \
+        sim_when_env_ready, NULL, ACT, ARG                                                         \
+    }
+#define RUN(STATE, ACT, ARG)                                                                       \
+    {                                                                                              \
+        sim_when_run, STATE, ACT, ARG                                                              \
+    }
+#define SETTLED(ACT, ARG)                                                                          \
+    {                                                                                              \
+        sim_when_settled, NULL, ACT, ARG                                                           \
+    }
+#define LATER(SECONDS, ACT, ARG)                                                                   \
+    {                                                                                              \
+        sim_when_later, SECONDS, ACT, ARG                                                          \
+    }
 #define REST SETTLED(sim_do_nothing, NULL)
 
 static const struct sim_step create[] = {ENV, READY(sim_do_spec, "1"), REST};
@@ -27,24 +42,32 @@ static const struct sim_step suspend[] = {ENV, READY(sim_do_spec, "1"),
 static const struct sim_step flicker[] = {ENV, READY(sim_do_spec, "1"),
                                           RUN("Pending", sim_do_suspend, "true"),
                                           LATER("0", sim_do_suspend, "false"), REST};
-static const struct sim_step delete_pending[] = {ENV, READY(sim_do_spec, "1"),
+static const struct sim_step delete_pending[] = {ENV,
+                                                 READY(sim_do_spec, "1"),
                                                  RUN("Pending", sim_do_delete_spec, NULL),
                                                  {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
-static const struct sim_step delete_planning[] = {ENV, READY(sim_do_spec, "1"),
+static const struct sim_step delete_planning[] = {ENV,
+                                                  READY(sim_do_spec, "1"),
                                                   RUN("Planning", sim_do_delete_spec, NULL),
                                                   {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
-static const struct sim_step delete_applying[] = {ENV, READY(sim_do_spec, "1"),
+static const struct sim_step delete_applying[] = {ENV,
+                                                  READY(sim_do_spec, "1"),
                                                   RUN("Applying", sim_do_delete_spec, "foreground"),
                                                   {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
-static const struct sim_step delete_applied[] = {ENV, READY(sim_do_spec, "1"),
+static const struct sim_step delete_applied[] = {ENV,
+                                                 READY(sim_do_spec, "1"),
                                                  SETTLED(sim_do_delete_spec, NULL),
                                                  {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
-static const struct sim_step recreate[] = {ENV, READY(sim_do_spec, "1"),
+static const struct sim_step recreate[] = {ENV,
+                                           READY(sim_do_spec, "1"),
                                            SETTLED(sim_do_delete_spec, NULL),
-                                           {sim_when_spec_gone, NULL, sim_do_spec, "2"}, REST};
-static const struct sim_step recreate_soon[] = {ENV, READY(sim_do_spec, "1"),
+                                           {sim_when_spec_gone, NULL, sim_do_spec, "2"},
+                                           REST};
+static const struct sim_step recreate_soon[] = {ENV,
+                                                READY(sim_do_spec, "1"),
                                                 RUN("Planning", sim_do_delete_spec, NULL),
-                                                {sim_when_spec_gone, NULL, sim_do_spec, "2"}, REST};
+                                                {sim_when_spec_gone, NULL, sim_do_spec, "2"},
+                                                REST};
 static const struct sim_step fail_plan[] = {ENV, READY(sim_do_spec, "f"), REST};
 static const struct sim_step fail_apply[] = {ENV, READY(sim_do_spec, "e"), REST};
 static const struct sim_step repaired[] = {ENV, READY(sim_do_spec, "f"),
@@ -52,27 +75,39 @@ static const struct sim_step repaired[] = {ENV, READY(sim_do_spec, "f"),
 static const struct sim_step hostile[] = {ENV, READY(sim_do_hostile_objects, NULL),
                                           READY(sim_do_spec, "d"), SETTLED(sim_do_commit, "1"),
                                           REST};
-static const struct sim_step no_secret[] = {ENV, READY(sim_do_spec, "c"), LATER("500", sim_do_nothing, NULL),
-                                            REST};
-static const struct sim_step config[] = {ENV, {sim_when_always, NULL, sim_do_config, "hello"},
+static const struct sim_step no_secret[] = {ENV, READY(sim_do_spec, "c"),
+                                            LATER("500", sim_do_nothing, NULL), REST};
+static const struct sim_step config[] = {ENV,
+                                         {sim_when_always, NULL, sim_do_config, "hello"},
                                          READY(sim_do_spec_with_config, "1"),
-                                         SETTLED(sim_do_config, "good bye"), LATER("5", sim_do_nothing, NULL),
+                                         SETTLED(sim_do_config, "good bye"),
+                                         LATER("5", sim_do_nothing, NULL),
                                          REST};
-static const struct sim_step config_planning[] = {
-    ENV, {sim_when_always, NULL, sim_do_config, "hello"}, READY(sim_do_spec_with_config, "1"),
-    RUN("Planning", sim_do_config, "good bye"), LATER("5", sim_do_nothing, NULL), REST};
+static const struct sim_step config_planning[] = {ENV,
+                                                  {sim_when_always, NULL, sim_do_config, "hello"},
+                                                  READY(sim_do_spec_with_config, "1"),
+                                                  RUN("Planning", sim_do_config, "good bye"),
+                                                  LATER("5", sim_do_nothing, NULL),
+                                                  REST};
 static const struct sim_step config_late[] = {ENV, READY(sim_do_spec_with_config, "1"),
                                               LATER("30", sim_do_config, "hello"), REST};
-static const struct sim_step shared_stack[] = {
-    ENV, READY(sim_do_spec_on_shared_stack, "web"), LATER("0", sim_do_spec_on_shared_stack, "api"),
-    {sim_when_all_settled, NULL, sim_do_nothing, NULL}};
-static const struct sim_step volume[] = {ENV, READY(sim_do_spec, "1"), LATER("0", sim_do_other_spec, "2"),
+static const struct sim_step shared_stack[] = {ENV,
+                                               READY(sim_do_spec_on_shared_stack, "web"),
+                                               LATER("0", sim_do_spec_on_shared_stack, "api"),
+                                               {sim_when_all_settled, NULL, sim_do_nothing, NULL}};
+static const struct sim_step volume[] = {ENV,
+                                         READY(sim_do_spec, "1"),
+                                         LATER("0", sim_do_other_spec, "2"),
                                          {sim_when_all_settled, NULL, sim_do_nothing, NULL}};
 static const struct sim_step namespace_ends[] = {
-    ENV, READY(sim_do_spec, "1"), SETTLED(sim_do_delete_namespace, NULL),
+    ENV,
+    READY(sim_do_spec, "1"),
+    SETTLED(sim_do_delete_namespace, NULL),
     {sim_when_namespace_gone, NULL, sim_do_nothing, NULL}};
 static const struct sim_step namespace_ends_applying[] = {
-    ENV, READY(sim_do_spec, "1"), RUN("Applying", sim_do_delete_namespace, NULL),
+    ENV,
+    READY(sim_do_spec, "1"),
+    RUN("Applying", sim_do_delete_namespace, NULL),
     {sim_when_namespace_gone, NULL, sim_do_nothing, NULL}};
 static const struct sim_step cancel[] = {ENV, READY(sim_do_spec, "b"),
                                          RUN("Planning", sim_do_cancel_run, NULL), REST};
@@ -81,26 +116,38 @@ static const struct sim_step cancel_applying[] = {ENV, READY(sim_do_spec, "b"),
 static const struct sim_step run_now[] = {ENV, READY(sim_do_spec, "1"),
                                           SETTLED(sim_do_run_now, "again"),
                                           LATER("5", sim_do_nothing, NULL), REST};
-static const struct sim_step run_deleted[] = {ENV, READY(sim_do_spec, "1"),
+static const struct sim_step run_deleted[] = {ENV,
+                                              READY(sim_do_spec, "1"),
                                               RUN("Planning", sim_do_delete_run, NULL),
                                               LATER("60", sim_do_run_now, "again"),
-                                              LATER("5", sim_do_nothing, NULL), REST};
-static const struct sim_step restore[] = {ENV, READY(sim_do_spec, "1"), SETTLED(sim_do_backup, NULL),
+                                              LATER("5", sim_do_nothing, NULL),
+                                              REST};
+static const struct sim_step restore[] = {ENV,
+                                          READY(sim_do_spec, "1"),
+                                          SETTLED(sim_do_backup, NULL),
                                           SETTLED(sim_do_delete_spec, NULL),
                                           {sim_when_spec_gone, NULL, sim_do_restore, NULL},
-                                          LATER("60", sim_do_spec, "1"), REST};
+                                          LATER("60", sim_do_spec, "1"),
+                                          REST};
 static const struct sim_step environment_ends[] = {
-    ENV, READY(sim_do_spec, "1"), RUN("Planning", sim_do_delete_env, NULL), LATER("300", sim_do_delete_spec, NULL),
+    ENV,
+    READY(sim_do_spec, "1"),
+    RUN("Planning", sim_do_delete_env, NULL),
+    LATER("300", sim_do_delete_spec, NULL),
     {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
 static const struct sim_step two_namespaces[] = {
     {sim_when_always, NULL, sim_do_env, "s3://state/shop"},
     READY(sim_do_other_namespace, "s3://state/shop"),
-    LATER("2", sim_do_spec_on_shared_stack, "web"), LATER("0", sim_do_spec_in_other_namespace, "2"), REST,
+    LATER("2", sim_do_spec_on_shared_stack, "web"),
+    LATER("0", sim_do_spec_in_other_namespace, "2"),
+    REST,
     LATER("120", sim_do_nothing, NULL)};
-static const struct sim_step planted[] = {ENV, READY(sim_do_suspended_spec, "1"),
+static const struct sim_step planted[] = {ENV,
+                                          READY(sim_do_suspended_spec, "1"),
                                           LATER("5", sim_do_plant, NULL),
                                           LATER("5", sim_do_suspend, "false"),
-                                          LATER("200", sim_do_unplant, NULL), REST};
+                                          LATER("200", sim_do_unplant, NULL),
+                                          REST};
 static const struct sim_step slow[] = {ENV, READY(sim_do_spec, "b"), REST};
 
 #define STEPS(NAME) NAME, RCO_ARRAY_LEN(NAME)

@@ -16,8 +16,8 @@ struct sim_workload {
     const char *text;
     const struct sim_step *steps;
     size_t n_steps;
-    /* The end depends on nothing but the script: it must equal the reference in every object, and so must
-     * the number of creations and removals of each. */
+    /* The end depends on nothing but the script: it must equal the reference in every object, and
+     * so must the number of creations and removals of each. */
     bool strict;
     /* A good program that must be applied in the end unless a runner was hurt. */
     bool applies;

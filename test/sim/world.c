@@ -174,6 +174,8 @@ bool sim_run(struct sim *s, int64_t quiet, int64_t max)
         /* What was hindered may still come. */
         if (s->fault.away_until > since)
             since = s->fault.away_until;
+        if (s->fault.node_until > since)
+            since = s->fault.node_until;
         if (s->fault.deaf_until > since)
             since = s->fault.deaf_until;
         if (s->poked) {
@@ -210,7 +212,8 @@ static void make_namespace(struct sim *s, const char *name)
     sim_create(s, SIM_USER, RCO_KIND_NAMESPACE, "",
                sim_tree_f(&s->arena,
                           "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
-                          "\"%s\"}}", name));
+                          "\"%s\"}}",
+                          name));
 }
 
 struct sim *sim_new(const struct sim_plan *plan, const struct sim_workload *w, bool verbose)

@@ -79,11 +79,11 @@ authentication() {
     gateway PUT "artifacts/log?index=0&digest=$(hex64 a)&size=1" x
     answers 'an artifact before the start' 503 'no start of this phase'
     gateway POST receipt "$(receipt_body)"
-    answers 'a receipt before the start' 409 'takes no such receipt'
+    answers 'a receipt before the start' 503 'has not been seen yet'
     path=/v1/runs/$ns/$run/apply gateway POST start "$(start_body)"
-    answers 'a start of another phase' 409 'no apply may start'
+    answers 'a start of another phase' 503 'has not been seen yet'
     path=/v1/runs/$ns/nobody/plan gateway POST start "$(start_body)"
-    answers 'a run that does not exist' 410 'the run is gone'
+    answers 'a run that does not exist' 404 'the run is gone'
     equal 'all this left the run as it was' "Planning null" "$(api GET "$(runs "$run")" && query '"\(.status.state) \(.status.engine.podUid)"')"
     runner_start
     ok 'and its own pod may start'
