@@ -182,7 +182,7 @@ receipts() {
     local sound
     sound=$(receipt_body)
     path=/v1/runs/$ns/$run/apply gateway POST receipt "$(receipt_body '.phase = "apply"')"
-    answers 'a receipt of a phase that is not under way' 409
+    answers 'a receipt of a phase that is not under way' 503 'has not been seen yet'
     gateway POST receipt "$sound"
     answers 'a sound receipt' 200
     api GET "$(runs "$run")"
