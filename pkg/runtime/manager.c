@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A watch brings at least a bookmark a minute (A9). */
-#define CURRENT_NS (90 * RCO_NS_PER_S)
 #define REPORTING_CONTROLLER "runtimecloud.io/controller"
 
 static void fail(struct rco_manager *m, const char *why)
@@ -63,31 +61,13 @@ bool rco_manager_has_synced(const struct rco_manager *m)
     return true;
 }
 
-/* Whether all caches follow the API server at this moment. A standby's may be as old as its last outage, and
- * whoever leads on them makes again what is long over; those are listed anew first. */
-static bool is_current(struct rco_manager *m)
-{
-    bool current = true;
-
-    for (size_t i = 0; i < m->n_watched; i++) {
-        struct rco_reflector *r = rco_informer_reflector(m->watched[i].informer);
-
-        if (rco_reflector_state(r) == RCO_REFLECTOR_WATCHING &&
-            rco_loop_now(m->loop) - rco_reflector_last_progress(r) < CURRENT_NS)
-            continue;
-        current = false;
-        rco_reflector_relist(r);
-    }
-    return current;
-}
-
 /* No reconcile before we lead and all caches are complete (A31). */
 static void maybe_lead(struct rco_manager *m)
 {
     bool elected = !m->elector || rco_elector_is_leader(m->elector);
 
     if (m->leading || m->stopping || m->failed || !m->started || !elected ||
-        !rco_manager_has_synced(m) || !is_current(m))
+        !rco_manager_has_synced(m))
         return;
     m->leading = true;
     m->transitions = m->elector ? rco_elector_transitions(m->elector) : 0;
@@ -112,11 +92,6 @@ static rco_mono sync_progress(const struct rco_manager *m)
             last = t;
     }
     return last;
-}
-
-static void on_lead_timer(void *ctx)
-{
-    maybe_lead(ctx);
 }
 
 static void on_sync_timeout(void *ctx)
@@ -196,8 +171,6 @@ static void on_progress(void *ctx)
     struct watched *w = ctx;
 
     w->moved = true;
-    if (!w->manager->leading)
-        rco_timer_arm(w->manager->lead_timer, 0); /* the reflector is in the middle of its step */
     if (w->lists != rco_reflector_counters(rco_informer_reflector(w->informer))->lists) {
         w->lists = rco_reflector_counters(rco_informer_reflector(w->informer))->lists;
         rco_manager_trim_later(w->manager);
@@ -425,7 +398,6 @@ static void make_timers(struct rco_manager *m)
     m->park_timer = rco_timer_new(m->loop, rco_manager_on_park_timer, m);
     m->sweep_timer = rco_timer_new(m->loop, on_sweep, m);
     m->sweep_all_timer = rco_timer_new(m->loop, on_sweep_all, m);
-    m->lead_timer = rco_timer_new(m->loop, on_lead_timer, m);
     m->sync_timer = rco_timer_new(m->loop, on_sync_timeout, m);
     m->stop_timer = rco_timer_new(m->loop, on_stop_timeout, m);
 }
@@ -485,7 +457,6 @@ void rco_manager_free(struct rco_manager *m)
     rco_timer_free(m->park_timer);
     rco_timer_free(m->sweep_timer);
     rco_timer_free(m->sweep_all_timer);
-    rco_timer_free(m->lead_timer);
     rco_timer_free(m->sync_timer);
     rco_timer_free(m->stop_timer);
     rco_intern_free(m->intern);

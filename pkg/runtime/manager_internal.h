@@ -89,7 +89,7 @@ struct rco_manager {
     bool own_metrics;
     struct manager_metrics m;
     struct rco_timer *pump_timer, *park_timer, *sweep_timer, *sweep_all_timer, *sync_timer,
-        *stop_timer, *trim_timer, *lead_timer;
+        *stop_timer, *trim_timer;
     struct run runs; /* ring head of those under way */
     size_t n_runs;
     unsigned yield_turns; /* of the loop, to writes */
