@@ -83,11 +83,16 @@ const char *sim_text(struct sim *s, const struct sim_version *v, size_t *ret_len
 size_t sim_list_at(struct sim *s, enum rco_kind kind, int64_t rv, const struct sim_version ***ret);
 bool sim_matches(const struct sim_version *v, const char *ns, const char *labels,
                  const char *fields);
-/* Schema defaults and rules of our kinds (admission.c). NULL: fine; else the refusal. */
+/* Schemas, defaults and rules (admission.c): what is stored in the place of BODY; *RET_WHY is the
+ * refusal, or NULL. */
 const struct rco_value *sim_admit_create(struct sim *s, enum rco_kind kind,
-                                         const struct rco_value *body);
+                                         const struct rco_value *body, const char **ret_why);
+/* A changed object without what no schema knows, and with defaults. */
+const struct rco_value *sim_admit_fill(struct sim *s, enum rco_kind kind,
+                                       const struct rco_value *tree);
+/* NULL: NOW (filled) may take the place of BEFORE; else the refusal. */
 const char *sim_admit_update(struct sim *s, enum rco_kind kind, const struct rco_value *before,
-                             const struct rco_value *now, bool status);
+                             const struct rco_value *now);
 
 /* --- the operator (replica.c, transport.c, front.c) --- */
 

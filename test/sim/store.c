@@ -226,6 +226,7 @@ struct sim_answer sim_create(struct sim *s, int actor, enum rco_kind kind, const
     const char *name = sim_tree_str(body, "metadata|name");
     const struct rco_value *tree;
     struct sim_version *v;
+    const char *why;
 
     ns = info->namespaced ? rco_arena_strdup(a, ns) : "";
     if (rco_str_empty(name))
@@ -236,7 +237,9 @@ struct sim_answer sim_create(struct sim *s, int actor, enum rco_kind kind, const
         return refuse(s, 409, "AlreadyExists", "%s \"%s\" already exists", info->plural, name);
     if (info->namespaced && is_terminating(s, ns))
         return refuse(s, 403, "Forbidden", "namespace %s is being terminated", ns);
-    tree = sim_admit_create(s, kind, body);
+    tree = sim_admit_create(s, kind, body, &why);
+    if (why)
+        return refuse(s, 422, "Invalid", "%s \"%s\" is invalid: %s", info->kind, name, why);
     if (info->namespaced)
         tree = sim_tree_set(a, tree, "metadata|namespace", sim_tree_string(a, ns));
     tree = sim_tree_set(a, tree, "metadata|uid", sim_tree_string(a, make_uid(s, kind, ns, name)));
@@ -312,11 +315,13 @@ static const struct rco_value *updated(struct sim *s, const struct sim_version *
     const struct rco_value *tree = sim_tree_merge(a, old->tree, patch);
 
     if (status)
-        return sim_tree_set(a, old->tree, "status", sim_tree_get(tree, "status"));
+        return sim_admit_fill(s, old->kind,
+                              sim_tree_set(a, old->tree, "status", sim_tree_get(tree, "status")));
     for (size_t i = 0; i < RCO_ARRAY_LEN(fixed); i++)
         tree = sim_tree_set(a, tree, fixed[i], sim_tree_get(old->tree, fixed[i]));
     if (has_status(old->kind))
         tree = sim_tree_set(a, tree, "status", sim_tree_get(old->tree, "status"));
+    tree = sim_admit_fill(s, old->kind, tree);
     if (!same(sim_tree_get(old->tree, "spec"), sim_tree_get(tree, "spec")))
         tree =
             sim_tree_set(a, tree, "metadata|generation",
@@ -362,7 +367,7 @@ struct sim_answer sim_patch(struct sim *s, int actor, enum rco_kind kind, const 
         return refuse(s, 422, "Invalid",
                       "metadata.finalizers: Forbidden: no new finalizers can be "
                       "added if the object is being deleted");
-    why = sim_admit_update(s, kind, old->tree, tree, status);
+    why = sim_admit_update(s, kind, old->tree, tree);
     if (why)
         return refuse(s, 422, "Invalid", "%s \"%s\" is invalid: %s", rco_kind_info(kind)->kind,
                       name, why);

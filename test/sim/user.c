@@ -368,14 +368,23 @@ void sim_do_hostile_objects(struct sim *s, const char *arg)
                           "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
                           "\"odd\",\"labels\":{\"runtimecloud.io/environment\":\"dev\","
                           "\"runtimecloud.io/run-uid\":\"x\"}},\"data\":{\"a\":[1,2]}}"));
-    sim_create(s, SIM_USER, RCO_KIND_RUN, SIM_TENANT_NS,
-               sim_tree_f(&s->arena,
-                          "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":"
-                          "\"ProvisioningRun\",\"metadata\":{\"name\":\"forged\"},\"spec\":{"
-                          "\"tenantId\":\"default\",\"projectId\":\"shop\",\"environmentId\":"
-                          "\"dev\",\"specificationId\":\"none\",\"specificationRef\":{\"name\":"
-                          "\"web\",\"uid\":\"none\"},\"specificationVersion\":7,\"kind\":"
-                          "\"Baseline\",\"environmentClass\":\"development\",\"snapshot\":{}}}"));
+    sim_create(
+        s, SIM_USER, RCO_KIND_RUN, SIM_TENANT_NS,
+        sim_tree_f(&s->arena,
+                   "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"ProvisioningRun\","
+                   "\"metadata\":{\"name\":\"forged\"},\"spec\":{\"tenantId\":\"default\","
+                   "\"projectId\":\"shop\",\"environmentId\":\"dev\",\"specificationId\":\"none\","
+                   "\"specificationRef\":{\"name\":\"web\",\"uid\":\"none\"},"
+                   "\"specificationVersion\":7,\"kind\":\"Baseline\",\"environmentClass\":"
+                   "\"development\",\"snapshot\":{\"program\":{\"repository\":\"https://evil\","
+                   "\"path\":\"web\",\"commit\":\"%s\"},\"stackName\":\"shop-web\",\"backend\":{"
+                   "\"url\":\"s3://evil\",\"secretsProvider\":\"passphrase\"},"
+                   "\"hmacKeySecretName\":\"db\",\"planServiceAccountName\":\"default\","
+                   "\"applyServiceAccountName\":\"default\",\"clusterAccess\":\"None\",\"image\":"
+                   "\"evil\",\"timeoutSeconds\":60,\"terminationGracePeriodSeconds\":180,"
+                   "\"guard\":\"Strict\",\"environmentGeneration\":1,\"environmentUid\":"
+                   "\"none\"}}}",
+                   commit_of(s, "1")));
 }
 
 /* Specification and runs come back from a backup: same content, new uids, no status. */
