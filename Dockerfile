@@ -1,6 +1,6 @@
 # The images of the Runtime Cloud operator.
 #
-#   hack/images/prepare.sh build/images       (the engine, for target runner)
+#   hack/images/prepare.sh build/images       (the engine, for target runner; `python` too for runner-python)
 #   docker build --target controller --tag runtimecloud.local/runtime-cloud-controller:0.1.0 .
 #   docker build --target runner --tag runtimecloud.local/runtime-cloud-runner:0.1.0 .
 #
@@ -38,7 +38,7 @@ COPY --from=build /image/ /
 USER 65532:65532
 ENTRYPOINT ["/usr/local/bin/runtime-cloud-controller"]
 
-FROM ${BASE} AS runner
+FROM ${BASE} AS runner-base
 # One user for each container of a runner pod (ssh refuses a user without a name), one group for all.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates git openssh-client \
@@ -52,6 +52,21 @@ RUN apt-get update \
 # The large layers first: they change least.
 COPY build/images/pulumi/plugins/ /opt/pulumi/plugins/
 COPY build/images/pulumi/bin/ /usr/local/bin/
+
+# For programs in Python: the interpreter, Pulumi's host of the language, and the packages of
+# hack/images/python/requirements.txt, where pip finds them without a package index.
+FROM runner-base AS runner-python
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends python3 python3-venv \
+    && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
+    && printf '[global]\nfind-links = /opt/pulumi/wheels\n' >/etc/pip.conf
+COPY build/images/python/wheels/ /opt/pulumi/wheels/
+COPY build/images/python/bin/ /usr/local/bin/
+COPY --from=build /src/build/bin/runtime-cloud-runner /usr/local/bin/
+USER 10004:10000
+ENTRYPOINT ["/usr/local/bin/runtime-cloud-runner"]
+
+FROM runner-base AS runner
 COPY --from=build /src/build/bin/runtime-cloud-runner /usr/local/bin/
 USER 10004:10000
 ENTRYPOINT ["/usr/local/bin/runtime-cloud-runner"]

@@ -257,8 +257,7 @@ static int set_backend(struct rco_runner *r, const char *name, const struct rco_
     return set_variable(ctx, where, name, v, f);
 }
 
-int rco_inputs_env(struct rco_runner *r, struct rco_inputs *in, struct rco_procenv *env,
-                   struct rco_failure *f)
+int rco_pod_env(struct rco_runner *r, struct rco_procenv *env, struct rco_failure *f)
 {
     for (size_t i = 0; i < r->job.n_env; i++) {
         const char *value = rco_str_or_empty(r->job.env[i].value);
@@ -266,6 +265,14 @@ int rco_inputs_env(struct rco_runner *r, struct rco_inputs *in, struct rco_proce
         if (set_variable(env, "runner.pod.env", r->job.env[i].name, &v, f) < 0)
             return -1;
     }
+    return 0;
+}
+
+int rco_inputs_env(struct rco_runner *r, struct rco_inputs *in, struct rco_procenv *env,
+                   struct rco_failure *f)
+{
+    if (rco_pod_env(r, env, f) < 0)
+        return -1;
     for (size_t i = 0; i < r->job.n_secrets; i++)
         if (!rco_str_empty(r->job.secrets[i].env) &&
             set_variable(env, "secretRefs", r->job.secrets[i].env, &in->secrets[i], f) < 0)

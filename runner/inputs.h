@@ -29,6 +29,11 @@ RCO_MUST_CHECK int rco_inputs_load(struct rco_runner *r, struct rco_inputs *ret,
                                    struct rco_failure *f);
 void rco_inputs_release(struct rco_inputs *in);
 
+/* Sets the plain variables of spec.runner.pod.env, which install has too: where packages come from
+ * (PIP_INDEX_URL, npm_config_registry, GOPROXY) is said by them. Failures as in rco_inputs_env. */
+RCO_MUST_CHECK int rco_pod_env(struct rco_runner *r, struct rco_procenv *env,
+                               struct rco_failure *f);
+
 /* Sets the engine's own variables: spec.runner.pod.env, secretRefs with env, backend credentials. A
  * name that the runner sets itself is class Config. */
 RCO_MUST_CHECK int rco_inputs_env(struct rco_runner *r, struct rco_inputs *in,

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "beneath.h"
 #include "facts.h"
+#include "inputs.h"
 #include "netenv.h"
 #include "plugins.h"
 #include "pulumi/failure.h"
@@ -191,8 +192,8 @@ static int install(struct install *in, struct rco_failure *f)
     if (!rco_str_empty(r->job.plugin_mirror))
         rco_procenv_set(&in->env, "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES",
                         rco_arena_printf(&r->arena, ".*=%s", r->job.plugin_mirror));
-    if (rco_ca_env(r, NULL, &in->env, &ca, f) < 0 || rco_plugins_link(r, f) < 0 ||
-        install_dependencies(in, f) < 0 || install_plugins(in, f) < 0)
+    if (rco_ca_env(r, NULL, &in->env, &ca, f) < 0 || rco_pod_env(r, &in->env, f) < 0 ||
+        rco_plugins_link(r, f) < 0 || install_dependencies(in, f) < 0 || install_plugins(in, f) < 0)
         return -1;
     return digest(in, f);
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Builds the programs of the test cluster from their Go modules, once for each version.
 #
-#   build-tools.sh [wire|node|engine|all|NAME...]    (default: all)
+#   build-tools.sh [wire|node|engine|all|languages|NAME...]    (default: all)
 #   build-tools.sh --path NAME                       prints where NAME is; builds it if need be
 #   build-tools.sh --list                            prints the names
 #
 #   wire    etcd, kube-apiserver, kubectl
 #   node    wire and kubelet, kube-controller-manager, kube-scheduler, kube-proxy, coredns, git-server
 #   engine  the Pulumi CLI, its YAML language plugin and the Kubernetes provider
+#   languages  Pulumi's hosts of other languages, which `all` leaves out
 #
 # A program lies in $RCO_CACHE/bin/NAME-VERSION-KEY/NAME, where KEY is a hash of all that goes into
 # it (go.mod, go.sum, our sources, linker flags); what is there is never built again. Cold, all of
@@ -27,6 +28,7 @@ WIRE=(etcd kube-apiserver kubectl)
 NODE=("${WIRE[@]}" git-server kubelet kube-controller-manager kube-scheduler kube-proxy coredns)
 ENGINE=(pulumi-language-yaml pulumi pulumi-resource-kubernetes)
 ALL=("${NODE[@]}" "${ENGINE[@]}" helm)
+LANGUAGES=(pulumi-language-python pulumi-language-nodejs)
 
 # describe NAME: sets module (directory below tools/), version, package and flags.
 describe() {
@@ -51,12 +53,22 @@ describe() {
         module=pulumi-language-yaml version=1.25.0
         package=github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml
         ;;
+    # Each host is of the last version of Pulumi's SDK module that has it inside; the engine goes on
+    # speaking to hosts of that age.
+    pulumi-language-python)
+        module=pulumi-language-python version=3.75.0
+        package=github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python
+        ;;
+    pulumi-language-nodejs)
+        module=pulumi-language-nodejs version=3.60.0
+        package=github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs
+        ;;
     pulumi-resource-kubernetes)
         module=pulumi-resource-kubernetes version=$PULUMI_KUBERNETES_VERSION package=.
         flags="-X main.version=$PULUMI_KUBERNETES_VERSION"
         ;;
     git-server) module=git-server version=1 package=. ;;
-    *) die "unknown program '$1' (known: ${ALL[*]})" ;;
+    *) die "unknown program '$1' (known: ${ALL[*]} ${LANGUAGES[*]})" ;;
     esac
 }
 
@@ -78,6 +90,13 @@ prepare_kubernetes_provider() {
     cp "$from/terraform-mapping.json" "$1/terraform-mapping-embed.json"
 }
 
+# copy_python_executor DIR: the script by which the Python host runs a program belongs beside it.
+copy_python_executor() {
+    local from
+    from=$("$go" list -m -f '{{.Dir}}' github.com/pulumi/pulumi/sdk/v3)
+    install -m 0755 "$from/python/cmd/pulumi-language-python-exec" "$1/"
+}
+
 # compile NAME: builds it into a temporary directory beside its place, and renames that.
 compile() {
     local name=$1 work out log pid began=$SECONDS next=$((SECONDS + 60))
@@ -96,6 +115,7 @@ compile() {
         # Modules are fetched on the way; once more if the first attempt failed, for networks do.
         set -- nice -n 5 "$go" build -trimpath -ldflags "-s -w $flags" -o "../$name" "$package"
         "$@" || { sleep 5 && "$@"; }
+        if [ "$name" = pulumi-language-python ]; then copy_python_executor ..; fi
     ) >"$log" 2>&1 9>&- &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
@@ -142,7 +162,7 @@ build() { # NAME...
 }
 
 case "${1:-all}" in
---list) printf '%s\n' "${ALL[@]}" ;;
+--list) printf '%s\n' "${ALL[@]}" "${LANGUAGES[@]}" ;;
 --path)
     [ $# = 2 ] || die "usage: build-tools.sh --path NAME"
     build "$2" >&2
@@ -152,6 +172,7 @@ case "${1:-all}" in
 wire) build "${WIRE[@]}" ;;
 node) build "${NODE[@]}" ;;
 engine) build "${ENGINE[@]}" ;;
+languages) build "${LANGUAGES[@]}" ;;
 all) build "${ALL[@]}" ;;
 *) build "$@" ;;
 esac

@@ -614,8 +614,8 @@ struct rco_env_runner_pod {
      * injectors are refused, as with labels. */
     struct rco_kv *annotations;
     size_t n_annotations;
-    /* Plain environment variables of the engine. Secrets go into the specification's
-     * secretRefs. */
+    /* Plain environment variables of the engine and of the installation of the program's
+     * packages. Secrets go into the specification's secretRefs. */
     struct rco_env_var *env;
     size_t n_env;
     /* Proxies for the containers that go out. */
@@ -856,7 +856,7 @@ struct rco_resolved_pod {
     /* Annotations added to the pods. */
     struct rco_kv *annotations;
     size_t n_annotations;
-    /* Plain environment variables of the engine. */
+    /* Plain environment variables of the engine and of the installation of packages. */
     struct rco_env_var *env;
     size_t n_env;
     /* Proxies for the containers that go out. */

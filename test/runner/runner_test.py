@@ -449,6 +449,25 @@ class Install(Base):
         self.init_failure(self.pod(program=(self.repository.url, "old", commit)), "install", "Config",
                           "kubernetes-4.99.0", "pluginMirror")
 
+    def test_installers_get_the_variables_of_the_environment_and_no_secret(self):
+        """runner.pod.env says where packages come from. The stand-ins write what they got, then fail."""
+        fakes = pathlib.Path(tempfile.mkdtemp(dir=self.directory))
+        for name, text in (("go", "env >seen; echo no such module >&2; exit 1"), ("pulumi-language-go", "exit 1")):
+            (fakes / name).write_text(f"#!/bin/sh\n{text}\n")
+            (fakes / name).chmod(0o755)
+        commit = self.repository.commit({"go/Pulumi.yaml": "name: shop\nruntime: go\n", "go/go.mod": "module shop\n"})
+        pod = self.pod(program=(self.repository.url, "go", commit), path_first=fakes,
+                       env=[{"name": "GOPROXY", "value": "https://packages.example.com"}], **self.inputs())
+        self.init_failure(pod, "install", "Source", "go mod: no such module")
+        seen = (pod.root / "workspace/src/go/seen").read_text().splitlines()
+        self.assertIn("GOPROXY=https://packages.example.com", seen)
+        self.assertIn("GOTOOLCHAIN=local", seen)
+        self.assertEqual([s for s in seen if "canary" in s or "TOKEN" in s or "PASSPHRASE" in s], [])
+
+    def test_variables_of_the_environment_that_are_the_runners_own(self):
+        pod = self.pod(env=[{"name": "LD_PRELOAD", "value": "/x.so"}])
+        self.init_failure(pod, "install", "Config", "LD_PRELOAD is set by the runner")
+
     def test_the_digest_depends_on_content_mode_and_links_and_on_nothing_else(self):
         def digest(pod):
             self.assertEqual(pod.verb("install"), 0, pod.output("install"))
