@@ -13,7 +13,7 @@
 
 #define REPORTING_CONTROLLER "runtimecloud.io/controller"
 
-static void fail(struct rco_manager *m, const char *why)
+void rco_manager_fail(struct rco_manager *m, const char *why)
 {
     if (m->failed)
         return;
@@ -23,103 +23,6 @@ static void fail(struct rco_manager *m, const char *why)
         m->options.failed(m->options.ctx, why);
 }
 
-/* --- start gate --- */
-
-static void arm_sweep(struct rco_manager *m)
-{
-    rco_timer_arm(m->sweep_timer,
-                  rco_loop_jitter(m->loop, RCO_SWEEP_NS * 9 / 10, RCO_SWEEP_NS * 11 / 10));
-}
-
-static void arm_sweep_all(struct rco_manager *m)
-{
-    rco_timer_arm(m->sweep_all_timer,
-                  rco_loop_jitter(m->loop, RCO_SWEEP_ALL_NS * 9 / 10, RCO_SWEEP_ALL_NS * 11 / 10));
-}
-
-static void on_sweep(void *ctx)
-{
-    struct rco_manager *m = ctx;
-
-    rco_manager_walk_start(m, WALK_UNSETTLED);
-    arm_sweep(m);
-}
-
-static void on_sweep_all(void *ctx)
-{
-    struct rco_manager *m = ctx;
-
-    rco_manager_walk_start(m, WALK_ALL);
-    arm_sweep_all(m);
-}
-
-bool rco_manager_has_synced(const struct rco_manager *m)
-{
-    for (size_t i = 0; i < m->n_watched; i++)
-        if (!rco_informer_has_synced(m->watched[i].informer))
-            return false;
-    return true;
-}
-
-/* No reconcile before we lead and all caches are complete (A31). */
-static void maybe_lead(struct rco_manager *m)
-{
-    bool elected = !m->elector || rco_elector_is_leader(m->elector);
-
-    if (m->leading || m->stopping || m->failed || !m->started || !elected ||
-        !rco_manager_has_synced(m))
-        return;
-    m->leading = true;
-    m->transitions = m->elector ? rco_elector_transitions(m->elector) : 0;
-    rco_log(RCO_LOG_INFO, "leading, caches are synced", RCO_N("transitions", m->transitions));
-    if (m->options.leading)
-        m->options.leading(m->options.ctx, m->transitions);
-    rco_manager_walk_start(m, WALK_ALL);
-    arm_sweep(m);
-    arm_sweep_all(m);
-}
-
-/* The last time at which a cache became complete, or one that is not received something. */
-static rco_mono sync_progress(const struct rco_manager *m)
-{
-    rco_mono last = m->synced_at;
-
-    for (size_t i = 0; i < m->n_watched; i++) {
-        struct rco_informer *informer = m->watched[i].informer;
-        rco_mono t = rco_reflector_last_progress(rco_informer_reflector(informer));
-
-        if (!rco_informer_has_synced(informer) && t > last)
-            last = t;
-    }
-    return last;
-}
-
-static void on_sync_timeout(void *ctx)
-{
-    struct rco_manager *m = ctx;
-    rco_autobuf why = RCO_BUF_INIT;
-    int64_t quiet;
-
-    if (rco_manager_has_synced(m))
-        return;
-    /* A large cluster behind a slow server takes its time. */
-    quiet = rco_loop_now(m->loop) - sync_progress(m);
-    if (quiet < RCO_SYNC_TIMEOUT_NS) {
-        rco_timer_arm(m->sync_timer, RCO_SYNC_TIMEOUT_NS - quiet);
-        return;
-    }
-    rco_buf_adds(&why, "nothing came for 120 s and the caches are not synced; still missing:");
-    for (size_t i = 0; i < m->n_watched; i++) {
-        const struct watched *w = &m->watched[i];
-
-        if (!rco_informer_has_synced(w->informer))
-            rco_buf_addf(
-                &why, " %s (%s)", rco_kind_info(w->spec->kind)->plural,
-                rco_reflector_state_name(rco_reflector_state(rco_informer_reflector(w->informer))));
-    }
-    fail(m, rco_buf_str(&why));
-}
-
 /* --- election --- */
 
 static void on_elected(void *ctx, int64_t transitions)
@@ -127,12 +30,16 @@ static void on_elected(void *ctx, int64_t transitions)
     struct rco_manager *m = ctx;
 
     rco_log(RCO_LOG_INFO, "lease acquired", RCO_N("transitions", transitions));
-    maybe_lead(m);
+    rco_manager_maybe_lead(m);
+    if (!m->leading && rco_manager_has_synced(m)) {
+        rco_log(RCO_LOG_INFO, "caches are old and are listed anew before anything is decided");
+        rco_manager_wait_for_caches(m);
+    }
 }
 
 static void on_lost(void *ctx, const char *why)
 {
-    fail(ctx, why);
+    rco_manager_fail(ctx, why);
 }
 
 static void on_holder(void *ctx, const char *holder)
@@ -163,7 +70,7 @@ static void on_synced(void *ctx)
     w->manager->synced_at = rco_loop_now(w->manager->loop);
     rco_log(RCO_LOG_INFO, "cache synced", RCO_S("kind", rco_kind_info(w->spec->kind)->kind),
             RCO_N("objects", rco_lister_size(rco_informer_store(w->informer))));
-    maybe_lead(w->manager);
+    rco_manager_maybe_lead_soon(w->manager);
 }
 
 static void on_progress(void *ctx)
@@ -171,6 +78,7 @@ static void on_progress(void *ctx)
     struct watched *w = ctx;
 
     w->moved = true;
+    rco_manager_maybe_lead_soon(w->manager);
     if (w->lists != rco_reflector_counters(rco_informer_reflector(w->informer))->lists) {
         w->lists = rco_reflector_counters(rco_informer_reflector(w->informer))->lists;
         rco_manager_trim_later(w->manager);
@@ -396,9 +304,10 @@ static void make_timers(struct rco_manager *m)
     m->trim_timer = rco_timer_new(m->loop, on_trim, m);
     m->pump_timer = rco_timer_new(m->loop, rco_manager_on_pump, m);
     m->park_timer = rco_timer_new(m->loop, rco_manager_on_park_timer, m);
-    m->sweep_timer = rco_timer_new(m->loop, on_sweep, m);
-    m->sweep_all_timer = rco_timer_new(m->loop, on_sweep_all, m);
-    m->sync_timer = rco_timer_new(m->loop, on_sync_timeout, m);
+    m->sweep_timer = rco_timer_new(m->loop, rco_manager_on_sweep, m);
+    m->sweep_all_timer = rco_timer_new(m->loop, rco_manager_on_sweep_all, m);
+    m->lead_timer = rco_timer_new(m->loop, rco_manager_on_lead_timer, m);
+    m->sync_timer = rco_timer_new(m->loop, rco_manager_on_sync_timeout, m);
     m->stop_timer = rco_timer_new(m->loop, on_stop_timeout, m);
 }
 
@@ -457,6 +366,7 @@ void rco_manager_free(struct rco_manager *m)
     rco_timer_free(m->park_timer);
     rco_timer_free(m->sweep_timer);
     rco_timer_free(m->sweep_all_timer);
+    rco_timer_free(m->lead_timer);
     rco_timer_free(m->sync_timer);
     rco_timer_free(m->stop_timer);
     rco_intern_free(m->intern);
@@ -473,13 +383,12 @@ void rco_manager_start(struct rco_manager *m)
 {
     assert(!m->started);
     m->started = true;
-    m->synced_at = rco_loop_now(m->loop);
-    rco_timer_arm(m->sync_timer, RCO_SYNC_TIMEOUT_NS);
+    rco_manager_wait_for_caches(m);
     for (size_t i = 0; i < m->n_watched; i++)
         rco_informer_start(m->watched[i].informer);
     if (m->elector)
         rco_elector_start(m->elector);
-    maybe_lead(m);
+    rco_manager_maybe_lead(m);
 }
 
 static void on_released(void *ctx)
@@ -512,6 +421,7 @@ void rco_manager_stop(struct rco_manager *m, rco_loop_fn done, void *ctx)
     m->stop_done = done;
     m->stop_ctx = ctx;
     rco_timer_disarm(m->sync_timer);
+    rco_timer_disarm(m->lead_timer);
     rco_timer_disarm(m->sweep_timer);
     rco_timer_disarm(m->sweep_all_timer);
     rco_timer_disarm(m->park_timer);

@@ -52,9 +52,10 @@ struct watched {
     struct rco_manager *manager;
     const struct rco_informer_spec *spec;
     struct rco_informer *informer;
-    bool moved; /* its store's RV moved since parked keys were looked at */
-    bool stale; /* an own write did not show up: relist asked for */
-    uint64_t lists; /* of the reflector, when memory was last given back */
+    bool moved;            /* its store's RV moved since parked keys were looked at */
+    bool stale;            /* an own write did not show up: relist asked for */
+    uint64_t lists;        /* of the reflector, when memory was last given back */
+    rco_mono refreshed_at; /* when its cache was found old before leading; 0 = never */
 };
 
 enum walk_kind { WALK_NONE, WALK_ALL, WALK_UNSETTLED };
@@ -89,17 +90,17 @@ struct rco_manager {
     bool own_metrics;
     struct manager_metrics m;
     struct rco_timer *pump_timer, *park_timer, *sweep_timer, *sweep_all_timer, *sync_timer,
-        *stop_timer, *trim_timer;
+        *stop_timer, *trim_timer, *lead_timer;
     struct run runs; /* ring head of those under way */
     size_t n_runs;
-    unsigned yield_turns; /* of the loop, to writes */
+    unsigned yield_turns;    /* of the loop, to writes */
     struct key_state parked; /* ring head */
     size_t n_parked;
     struct walk walk;
     enum walk_kind walk_next;
     bool started, leading, stopping, failed;
     int64_t transitions;
-    rco_mono synced_at; /* the last time at which a cache became complete */
+    rco_mono synced_at; /* the last time at which a cache became complete, or began to be missed */
     rco_loop_fn stop_done;
     void *stop_ctx;
 };
@@ -109,6 +110,23 @@ struct rco_enqueuer {
     enum rco_priority priority;
     const struct rco_store *unless_in; /* keys of objects that are there are left out; NULL: none */
 };
+
+/* The program has to end; says WHY once. In manager.c. */
+void rco_manager_fail(struct rco_manager *m, const char *why);
+
+/* manager_lead.c */
+/* Leads when we are elected and all caches are complete and follow the API server (A31); caches
+ * that do not are listed anew. */
+void rco_manager_maybe_lead(struct rco_manager *m);
+/* The same from the loop, for callers in the middle of a step. */
+void rco_manager_maybe_lead_soon(struct rco_manager *m);
+/* From now on caches that are missing may be silent for RCO_SYNC_TIMEOUT_NS, then the program ends.
+ */
+void rco_manager_wait_for_caches(struct rco_manager *m);
+void rco_manager_on_lead_timer(void *ctx);
+void rco_manager_on_sync_timeout(void *ctx);
+void rco_manager_on_sweep(void *ctx);
+void rco_manager_on_sweep_all(void *ctx);
 
 /* manager_run.c */
 void rco_manager_pump_soon(struct rco_manager *m);

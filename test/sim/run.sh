@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 . test/lib/results.sh
 dir=${SIM_DIR:-build/sim}
-plans=${SIM_PLANS:-60} seeds=${SIM_SEEDS:-1500} hunt=${SIM_HUNT:-300}
+plans=${SIM_PLANS:-60} seeds=${SIM_SEEDS:-10000} hunt=${SIM_HUNT:-300}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
@@ -40,11 +40,11 @@ while read -r name words; do
     fi
 done <test/sim/regressions
 
-"$dir/sim" plans "$plans" >"$out/plans" 2>&1 &
-"$dir/sim" seeds 1 "$seeds" >"$out/seeds" 2>&1 &
+half=$((seeds / 2))
+{ "$dir/sim" plans "$plans" >"$out/plans" 2>&1; "$dir/sim" seeds 1 "$half" >"$out/seeds-1" 2>&1; } &
+"$dir/sim" seeds $((half + 1)) $((seeds - half)) >"$out/seeds-2" 2>&1 &
 wait
-count "$out/plans"
-count "$out/seeds"
+for part in plans seeds-1 seeds-2; do count "$out/$part"; done
 
 # What is broken on purpose must be found, in a plan that the sound program passes.
 hunt_one() { # SWITCH

@@ -281,6 +281,81 @@ static void test_standby_keeps_caches_warm_and_decides_nothing(void **state)
     world_release(&w);
 }
 
+/* The other gave its lease back; AGE_S before that something last came from the API server. */
+static void elect_after(struct world *w, int64_t age_s)
+{
+    rco_autofree char *cm = cm_json("a", "one", "50", "v");
+
+    world_init(w, true);
+    lease_answer(w, "GET", "other", "1");
+    sync_kind(w, "/configmaps?", cm);
+    sync_kind(w, "/persistentvolumeclaims?", "");
+    watch_of(w, "/configmaps");
+    watch_of(w, "/persistentvolumeclaims");
+    for (int64_t t = 0; t < age_s; t++) {
+        rco_autofree char *rv = rco_asprintf("%d", 10 + (int)t);
+
+        rco_loop_virtual_run_for(w->loop, S);
+        if (fake_find(&w->fake, "GET", "/leases"))
+            lease_answer(w, "GET", "other", rv);
+    }
+    while (!fake_find(&w->fake, "PATCH", "/leases")) {
+        rco_loop_virtual_run_for(w->loop, 10 * MS);
+        if (fake_find(&w->fake, "GET", "/leases"))
+            lease_answer(w, "GET", "", "200");
+    }
+    lease_answer(w, "PATCH", "me", "201");
+}
+
+static void test_A31_a_standby_that_follows_leads_at_once(void **state)
+{
+    struct world w;
+
+    (void)state;
+    elect_after(&w, 80);
+    assert_int_equal(w.leading, 1);
+    assert_null(fake_find(&w.fake, "GET", "limit="));
+    world_release(&w);
+}
+
+static void test_A31_a_standby_with_old_caches_lists_before_it_leads(void **state)
+{
+    struct world w;
+
+    (void)state;
+    elect_after(&w, 91);
+    assert_int_equal(w.leading, 0);
+    sync_kind(&w, "limit=500", "");
+    assert_int_equal(w.leading, 0);
+    assert_int_equal(w.observed, 0);
+    sync_kind(&w, "limit=500", "");
+    assert_int_equal(w.leading, 1);
+    assert_int_equal(w.observed, 0); /* the object is no longer there */
+    world_release(&w);
+}
+
+static void test_A31_old_caches_are_not_listed_without_end(void **state)
+{
+    struct world w;
+    struct rco_http_call *list;
+    unsigned lists = 0;
+
+    (void)state;
+    elect_after(&w, 91);
+    for (int i = 0; i < 40 && !w.failed; i++) {
+        for (; (list = fake_find(&w.fake, "GET", "limit=")); lists++)
+            fake_answer(list, 500, "{}");
+        rco_loop_virtual_run_for(w.loop, 4 * S);
+        if (fake_find(&w.fake, "PATCH", "/leases"))
+            lease_answer(&w, "PATCH", "me", "6");
+    }
+    assert_int_equal(w.leading, 0);
+    assert_int_equal(w.failed, 1); /* the other replica may do better */
+    assert_non_null(strstr(w.why, "configmaps ("));
+    assert_in_range(lists, 4, 20);
+    world_release(&w);
+}
+
 static void test_A71_lease_is_released_last(void **state)
 {
     struct world w;
@@ -389,6 +464,9 @@ int main(void)
         cmocka_unit_test(test_A70_stop_lets_the_plan_under_way_finish),
         cmocka_unit_test(test_A70_stop_gives_up_after_30_s),
         cmocka_unit_test(test_standby_keeps_caches_warm_and_decides_nothing),
+        cmocka_unit_test(test_A31_a_standby_that_follows_leads_at_once),
+        cmocka_unit_test(test_A31_a_standby_with_old_caches_lists_before_it_leads),
+        cmocka_unit_test(test_A31_old_caches_are_not_listed_without_end),
         cmocka_unit_test(test_A71_lease_is_released_last),
         cmocka_unit_test(test_A93_loss_of_the_lease_ends_the_program_and_fences_writes),
         cmocka_unit_test(test_two_managers_in_one_process_share_nothing),
