@@ -169,9 +169,13 @@ test-sim: $(B)/sim/sim $(B)/sim/sim_broken ## faults on the simulated cluster
 soak: $(B)/sim/sim ## fresh seeds for HOURS (default 1)
 	@$(B)/sim/sim soak $(or $(HOURS),1) $(or $(SEED),$(shell date +%s))
 
-.PHONY: test-wire
+.PHONY: test-wire test-wire-asan test-wire-client-asan
 test-wire: $(B)/bin/runtime-cloud-controller ## the controller against a real kube-apiserver and etcd
 	@SAN=$(SAN) test/wire/run.sh
+test-wire-asan: ## the same with ASan and UBSan
+	@$(MAKE) --no-print-directory SAN=1 test-wire
+test-wire-client-asan: ## test-wire-client with ASan and UBSan
+	@$(MAKE) --no-print-directory SAN=1 test-wire-client
 
 .PHONY: test-chart-template test-chart-schema test-chart-policies test-chart
 test-chart-template: ## the chart without a cluster: lint, golden files
@@ -222,6 +226,7 @@ check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated fil
 
 .PHONY: bench
 bench: $(BENCH_BIN) $(PROGRAMS) ## prints the numbers
+	@hack/deps/install.sh bench
 	@test/bench/run $(B)
 
 # --- a real cluster --------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a stage of the build needs.
 #
-#   hack/deps/install.sh [build|cluster|test|python|golang]...      (default: build)
+#   hack/deps/install.sh [build|cluster|test|bench|python|golang]...      (default: build)
 #
 #   build    compilers and libraries: `make`, `make test-unit`, `make test-sim`
 #   cluster  what hack/cluster needs beyond its own Go programs: `make demo`, `make test-e2e`
 #   test     what the test targets need beyond `build`
+#   bench    what counts instructions for `make bench`
 #   python   pip, which fetches the packages of the image runner-python
 #   golang   Debian's Go, only good for fetching a newer one (see go.sh)
 #
@@ -26,6 +27,7 @@ CLUSTER=(
 TEST=(
     clang-tidy curl jq lua5.1 nghttp2-server openssl procps shellcheck spin
 )
+BENCH=(valgrind)
 PYTHON=(python3 python3-pip)
 GOLANG=(golang-go ca-certificates git)
 
@@ -36,10 +38,11 @@ for stage in "$@"; do
     build) list=("${BUILD[@]}") ;;
     cluster) list=("${CLUSTER[@]}") ;;
     test) list=("${TEST[@]}") ;;
+    bench) list=("${BENCH[@]}") ;;
     python) list=("${PYTHON[@]}") ;;
     golang) list=("${GOLANG[@]}") ;;
     *)
-        echo "install.sh: unknown stage '$stage' (build, cluster, test, python, golang)" >&2
+        echo "install.sh: unknown stage '$stage' (build, cluster, test, bench, python, golang)" >&2
         exit 2
         ;;
     esac
