@@ -169,6 +169,16 @@ test-sim: $(B)/sim/sim $(B)/sim/sim_broken ## faults on the simulated cluster
 soak: $(B)/sim/sim ## fresh seeds for HOURS (default 1)
 	@$(B)/sim/sim soak $(or $(HOURS),1) $(or $(SEED),$(shell date +%s))
 
+# --- contract: the same questions asked of the simulator and of a real kube-apiserver -------------
+CONTRACT_SRC := $(wildcard test/contract/*.c)
+$(B)/obj/test/contract/%.o: CPPFLAGS += -Itest/sim -Icontroller
+$(B)/contract/contract: $(call obj,$(CONTRACT_SRC) $(filter-out test/sim/main.c,$(SIM_SRC)) test/sim/breaks_off.c $(SIM_CONTROLLER)) $(ALL_LIB)
+	@mkdir -p $(@D) && echo "  LINK    $@"
+	@$(CC) $(LDFLAGS) $^ -o $@ $(LIBS_ALL)
+.PHONY: test-contract
+test-contract: $(B)/contract/contract ## the simulator and a real kube-apiserver must answer alike
+	@CONTRACT_DIR=$(B)/contract test/contract/run.sh
+
 .PHONY: test-wire test-wire-asan test-wire-client-asan
 test-wire: $(B)/bin/runtime-cloud-controller ## the controller against a real kube-apiserver and etcd
 	@SAN=$(SAN) test/wire/run.sh
