@@ -276,7 +276,9 @@ static void store_chunk(struct call *c, const struct rco_identity *who)
     rco_name_anchor(run->metadata.uid, anchor_name);
     anchor = rco_lister_get(rco_manager_store(c->g->o.manager, RCO_KIND_CONFIGMAP), c->route.ns,
                             anchor_name, &a);
-    if (!anchor) {
+    /* By its uid: under its name anybody's ConfigMap may stand. */
+    if (!anchor || !run->status.has_anchor ||
+        !rco_streq(anchor->metadata.uid, run->status.anchor.uid)) {
         finish(c, 503, "the run's anchor ConfigMap is not seen yet; send it again");
         return;
     }

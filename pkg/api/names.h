@@ -25,7 +25,7 @@ void rco_name_anchor(const char *run_uid, char *out);
 void rco_name_chunk(const char *run_uid, const char *phase, const char *kind, size_t index,
                     const char *digest, char *out);
 /* `rco-claim-<40 hex of SHA-256 over backend, project and stack, each on a line>`; BACKEND is
- * canonical (rco_backend_canonical). */
+ * canonical (api/backend.h). */
 void rco_name_stack_claim(const char *backend, const char *project, const char *stack, char *out);
 /* `rco-state-<environment>` */
 void rco_name_state_claim(const char *environment, char *out);

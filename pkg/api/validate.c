@@ -170,34 +170,3 @@ bool rco_is_commit(const char *s)
     size_t n = s ? strlen(s) : 0;
     return (n == 40 || n == 64) && rco_is_lower_hex(s, n);
 }
-
-static bool is_default_port(const char *scheme, const char *port)
-{
-    return (rco_streq(scheme, "https") && rco_streq(port, "443")) ||
-           (rco_streq(scheme, "postgres") && rco_streq(port, "5432"));
-}
-
-const char *rco_backend_canonical(const char *url, struct rco_arena *a)
-{
-    const char *mark = strstr(url, "://");
-    if (!mark)
-        return rco_arena_strdup(a, url);
-    const char *scheme = lower(a, url, (size_t)(mark - url));
-    const char *rest = mark + 3;
-    size_t n = strcspn(rest, "/?#");
-    char *host = rco_arena_strndup(a, rest, n);
-    char *name = strrchr(host, '@');
-    host = name ? name + 1 : host; /* a user name is no part of the place */
-    for (char *p = host; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
-    const char *port;
-    take_port(host, &port);
-    if (port && is_default_port(scheme, port))
-        port = NULL;
-    const char *path = rest + n;
-    size_t path_len = strcspn(path, "?#"), kept = path_len;
-    while (kept && path[kept - 1] == '/' && !(kept == 1 && !n)) /* file:/// keeps its root */
-        kept--;
-    return rco_arena_printf(a, "%s://%s%s%s%.*s%s", scheme, host, port ? ":" : "",
-                            rco_str_or_empty(port), (int)kept, path, path + path_len);
-}

@@ -31,8 +31,4 @@ RCO_MUST_CHECK int rco_program_ref_parse(const char *ref, struct rco_arena *a,
 /* A full commit id: 40 or 64 lower-case hex digits. */
 bool rco_is_commit(const char *s);
 
-/* One form for the backend URLs that mean the same place: scheme and host in lower case, no user
- * name, no slashes at the end, no default port. What is not a URL stays as it is. */
-const char *rco_backend_canonical(const char *url, struct rco_arena *a);
-
 #endif

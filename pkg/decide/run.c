@@ -307,7 +307,7 @@ static const struct rco_row rows[] = {
     {"new", "no state yet", "Pending", is_new, begin},
 
     {"job-foreign", "something else stands under the name of our Job or anchor",
-     "Stalled(ForeignObject), again in a minute", ROW(job_foreign)},
+     "Stalled(ForeignObject), again in a minute; it is neither used nor deleted", ROW(job_foreign)},
     {"job-refused", "the API server refused Job or anchor",
      "Failed(Config, or Capacity for a quota)", ROW(job_refused)},
 
@@ -381,7 +381,9 @@ static const struct rco_row rows[] = {
     {"running", "Planning or Applying", "wait", ROW(running)},
 
     {"engine-ended", "an engine of this run has ended",
-     "clear the claim, release the pod, delete the Job", ROW(engine_ended)},
+     "clear the claim, release the pod, delete the Job (one whose uid is not recorded only when it is "
+     "what we would have made)",
+     ROW(engine_ended)},
     {"engine-vanished", "the claim names a pod that is gone",
      "Stalled(EngineUnknown), the claim stays", ROW(engine_vanished)},
     {"engine-unreachable", "the same after the run has ended or planned",

@@ -1,7 +1,7 @@
 #include "decide/run_claim.h"
 
+#include "api/backend.h"
 #include "api/names.h"
-#include "api/validate.h"
 #include "json/writer.h"
 
 #include <string.h>

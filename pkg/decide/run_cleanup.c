@@ -1,6 +1,7 @@
 /* After the engine: claim, pod and Job, in this order; and the end of the run itself. */
 #include "api/names.h"
 #include "decide/run_claim.h"
+#include "decide/run_owned.h"
 #include "decide/run_rows.h"
 
 /* An engine whose receipt is recorded ends by itself within seconds. */
@@ -56,8 +57,7 @@ static bool must_stop(const struct rco_run_ctx *c)
 static const struct rco_job *job_to_stop(const struct rco_run_ctx *c)
 {
     for (size_t i = 0; i < c->o->n_jobs; i++)
-        if (rco_run_owns_job_name(c, c->o->jobs[i]) && !c->o->jobs[i]->metadata.deletion &&
-            is_alive(c, c->o->jobs[i]))
+        if (rco_run_may_delete_job(c, c->o->jobs[i]) && is_alive(c, c->o->jobs[i]))
             return c->o->jobs[i];
     return NULL;
 }
@@ -71,7 +71,7 @@ bool rco_run_is_job_stop(const void *p)
 void rco_run_do_job_stop(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    rco_plan_delete(c->plan, RCO_KIND_JOB, &job_to_stop(c)->metadata);
+    rco_run_delete_job(c, job_to_stop(c));
 }
 
 /* ---- the engine has ended: claim, then pod, then Job ---- */
@@ -94,7 +94,7 @@ static bool may_release(const struct rco_run_ctx *c, const struct rco_pod *pod)
 
 static bool may_delete(const struct rco_run_ctx *c, const struct rco_job *job)
 {
-    return rco_run_owns_job_name(c, job) && !job->metadata.deletion && !is_alive(c, job);
+    return rco_run_may_delete_job(c, job) && !is_alive(c, job);
 }
 
 bool rco_run_is_engine_ended(const void *p)
@@ -110,6 +110,14 @@ bool rco_run_is_engine_ended(const void *p)
     return is_resting(c) && any;
 }
 
+/* What is recorded goes first: a plan stops at the first Job that turns out to be another's. */
+static void delete_jobs(struct rco_run_ctx *c, bool recorded)
+{
+    for (size_t i = 0; i < c->o->n_jobs; i++)
+        if (may_delete(c, c->o->jobs[i]) && rco_run_is_recorded_job(c, c->o->jobs[i]) == recorded)
+            rco_run_delete_job(c, c->o->jobs[i]);
+}
+
 void rco_run_do_engine_ended(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
@@ -120,9 +128,8 @@ void rco_run_do_engine_ended(void *p)
         if (may_release(c, c->o->pods[i]))
             rco_plan_remove_finalizer(c->plan, RCO_KIND_POD, &c->o->pods[i]->metadata,
                                       RCO_FINALIZER_ENGINE);
-    for (size_t i = 0; i < c->o->n_jobs; i++)
-        if (may_delete(c, c->o->jobs[i]))
-            rco_plan_delete(c->plan, RCO_KIND_JOB, &c->o->jobs[i]->metadata);
+    delete_jobs(c, true);
+    delete_jobs(c, false);
 }
 
 /* ---- the run is gone: what it left behind ---- */
@@ -135,21 +142,10 @@ static bool has_engine(const struct rco_run_ctx *c)
     return false;
 }
 
-static bool is_orphaned_anchor(const struct rco_run_ctx *c)
-{
-    char name[RCO_NAME_SIZE];
-    const struct rco_meta *m = c->o->anchor ? &c->o->anchor->metadata : NULL;
-    const char *uid = m ? rco_meta_label(m, RCO_LABEL_RUN_UID) : NULL;
-    if (!uid || m->deletion)
-        return false;
-    rco_name_anchor(uid, name);
-    return rco_streq(m->name, name);
-}
-
 bool rco_run_is_gone_leftovers(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return !c->run && (rco_run_is_engine_ended(p) || (is_orphaned_anchor(c) && !has_engine(c)));
+    return !c->run && (rco_run_is_engine_ended(p) || (rco_run_may_delete_anchor(c) && !has_engine(c)));
 }
 
 /* The artifacts go last: a pod that goes on may still upload. */
@@ -157,7 +153,7 @@ void rco_run_do_gone_leftovers(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     rco_run_do_engine_ended(p);
-    if (is_orphaned_anchor(c) && !has_engine(c))
+    if (rco_run_may_delete_anchor(c) && !has_engine(c))
         rco_plan_delete(c->plan, RCO_KIND_CONFIGMAP, &c->o->anchor->metadata);
 }
 
@@ -287,13 +283,13 @@ static bool is_recorded(const struct rco_run_ctx *c)
 bool rco_run_is_anchor_removed(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    return is_ending(c) && is_recorded(c) && c->anchor && !c->anchor->metadata.deletion;
+    return is_ending(c) && is_recorded(c) && rco_run_may_delete_anchor(c);
 }
 
 void rco_run_do_anchor_removed(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    rco_plan_delete(c->plan, RCO_KIND_CONFIGMAP, &c->anchor->metadata);
+    rco_run_delete_anchor(c);
     rco_plan_requeue(c->plan, RCO_NS_PER_S);
 }
 
@@ -308,7 +304,15 @@ bool rco_run_is_finalizer_removed(const void *p)
 void rco_run_do_finalizer_removed(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    const struct rco_outcome *x = rco_run_foreign(c);
     rco_plan_remove_finalizer(c->plan, RCO_KIND_RUN, c->meta, RCO_FINALIZER_RUN);
+    if (x)
+        rco_plan_event(c->plan, RCO_KIND_RUN, c->meta, "Warning", "ForeignObject",
+                       rco_message(c->a,
+                                   "%s %s, which carries the marks of this finished run, is not its "
+                                   "own (%s) and was left alone",
+                                   rco_kind_info(x->kind)->kind, x->name,
+                                   rco_or(x->message, "it differs")));
 }
 
 bool rco_run_is_finalizer_waits(const void *p)

@@ -10,14 +10,14 @@ static enum rco_phase phase_of(enum rco_run_state state)
     return state == RCO_RUN_STATE_APPLYING ? RCO_PHASE_APPLY : RCO_PHASE_NONE;
 }
 
+/* By its uid: under its name anybody's Job may stand. */
 static const struct rco_job *find_job(const struct rco_run_ctx *c)
 {
-    char name[RCO_NAME_SIZE];
-    if (c->phase == RCO_PHASE_NONE)
+    const char *uid = c->run->status.engine.job_uid;
+    if (c->phase == RCO_PHASE_NONE || rco_str_empty(uid))
         return NULL;
-    rco_name_job(c->meta->uid, rco_phase_name(c->phase), name);
     for (size_t i = 0; i < c->o->n_jobs; i++)
-        if (rco_streq(c->o->jobs[i]->metadata.name, name))
+        if (rco_streq(c->o->jobs[i]->metadata.uid, uid))
             return c->o->jobs[i];
     return NULL;
 }
@@ -28,16 +28,17 @@ bool rco_run_is_before(const struct rco_run_ctx *c, enum rco_phase phase)
            c->state < (phase == RCO_PHASE_APPLY ? RCO_RUN_STATE_APPLYING : RCO_RUN_STATE_PLANNING);
 }
 
-bool rco_run_owns_job_name(const struct rco_run_ctx *c, const struct rco_job *job)
+rco_wall rco_job_over_since(const struct rco_job *job)
 {
-    char name[RCO_NAME_SIZE];
-    const char *uid = c->meta ? c->meta->uid : rco_meta_label(&job->metadata, RCO_LABEL_RUN_UID);
-    for (enum rco_phase phase = RCO_PHASE_PLAN; uid && phase <= RCO_PHASE_APPLY; phase++) {
-        rco_name_job(uid, rco_phase_name(phase), name);
-        if (rco_streq(job->metadata.name, name))
-            return true;
+    static const char *const types[] = {"Complete", "Failed"};
+    const struct rco_job_status *s = &job->status;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(types); i++) {
+        const struct rco_condition *x =
+            rco_condition_find(s->conditions, s->n_conditions, types[i]);
+        if (x && rco_streq(x->status, "True"))
+            return x->last_transition_time;
     }
-    return false;
+    return 0;
 }
 
 static bool is_made_by(const struct rco_pod *pod, const char *job_uid)
@@ -91,8 +92,8 @@ void rco_run_ctx_init(struct rco_run_ctx *c, const struct rco_run_observed *obse
                                          c->meta->generation, c->now);
     if (observed->spec && rco_streq(observed->spec->metadata.uid, run->spec.specification_id))
         c->spec = observed->spec;
-    if (observed->anchor &&
-        rco_streq(rco_meta_label(&observed->anchor->metadata, RCO_LABEL_RUN_UID), c->meta->uid))
+    if (observed->anchor && run->status.has_anchor &&
+        rco_streq(observed->anchor->metadata.uid, run->status.anchor.uid))
         c->anchor = observed->anchor;
     c->started = c->phase != RCO_PHASE_NONE && run->status.has_engine &&
                  rco_phase_parse(rco_engine_phase_name(run->status.engine.phase)) == c->phase &&

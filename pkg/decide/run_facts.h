@@ -33,8 +33,8 @@ struct rco_run_ctx {
     enum rco_phase phase;               /* plan while Planning, apply while Applying, else none */
     bool started;                       /* the engine of this phase was allowed to start */
     const struct rco_depspec *spec;     /* NULL: the specification with the recorded uid is gone */
-    const struct rco_job *job;          /* of the phase, by name */
-    const struct rco_configmap *anchor; /* with our label, or NULL */
+    const struct rco_job *job;          /* the recorded one, or NULL */
+    const struct rco_configmap *anchor; /* the recorded one, or NULL */
     const struct rco_pod *pod;          /* of the phase: the recorded one, else the newest */
     const char *stop;      /* why the run should not go on, one word; NULL: it should */
     const char *stop_text; /* the same for people */
@@ -57,9 +57,8 @@ void rco_run_ctx_init(struct rco_run_ctx *c, const struct rco_run_observed *obse
  * a pod of that phase is not refused for ever. */
 bool rco_run_is_before(const struct rco_run_ctx *c, enum rco_phase phase);
 
-/* Whether JOB carries one of the two names of this run (of the run in its label, when that is
- * gone). */
-bool rco_run_owns_job_name(const struct rco_run_ctx *c, const struct rco_job *job);
+/* Since when JOB counts as over; 0: it does not. */
+rco_wall rco_job_over_since(const struct rco_job *job);
 
 /* ---- pods (run_pods.c) ---- */
 const struct rco_container_status *rco_pod_container(const struct rco_pod *pod, const char *name);

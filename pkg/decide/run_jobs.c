@@ -1,10 +1,10 @@
 /* The Job of the phase: made, recorded, and how its pod gets on until the engine may start. */
 #include "api/names.h"
 #include "base/sha256.h"
+#include "decide/run_owned.h"
 #include "decide/run_pod_failures.h"
 #include "decide/run_receipt_map.h"
 #include "decide/run_rows.h"
-#include "json/writer.h"
 #include "pulumi/chunk.h"
 #include "pulumi/job.h"
 
@@ -32,68 +32,52 @@ static bool is_recorded(const struct rco_run_ctx *c)
            !rco_str_empty(c->run->status.engine.job_uid);
 }
 
-/* The uid of what our own POST of NAME made or found to be the same; NULL: not known in this life
- * of the process. An object that merely stands in the cache under our name proves nothing. */
-static const char *made(const struct rco_run_ctx *c, enum rco_kind kind, const char *name)
-{
-    const struct rco_outcome *x = rco_outcome_find(c->o->outcomes, c->o->n_outcomes, kind, name);
-    return x && (x->type == RCO_OUTCOME_CREATED || x->type == RCO_OUTCOME_SAME) ? x->uid : NULL;
-}
-
-static const char *job_name(const struct rco_run_ctx *c)
-{
-    char name[RCO_NAME_SIZE];
-    rco_name_job(c->meta->uid, rco_phase_name(c->phase), name);
-    return rco_arena_strdup(c->a, name);
-}
-
-static const char *anchor_name(const struct rco_run_ctx *c)
-{
-    char name[RCO_NAME_SIZE];
-    rco_name_anchor(c->meta->uid, name);
-    return rco_arena_strdup(c->a, name);
-}
-
 /* ---- what the API server said ---- */
 
-static const struct rco_outcome *outcome_of(const struct rco_run_ctx *c, enum rco_outcome_type type)
-{
-    for (size_t i = 0; i < c->o->n_outcomes; i++) {
-        const struct rco_outcome *x = &c->o->outcomes[i];
-        if (x->type == type && (x->kind == RCO_KIND_JOB || x->kind == RCO_KIND_CONFIGMAP))
-            return x;
-    }
-    return NULL;
-}
-
+/* Where a run waits without going on by itself there is nothing to hold up. */
 bool rco_run_is_job_foreign(const void *p)
 {
-    return is_active(RCO_RUN_CTX(p)) && outcome_of(RCO_RUN_CTX(p), RCO_OUTCOME_FOREIGN);
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return (is_active(c) || c->state < RCO_RUN_STATE_AWAITING_APPROVAL) && rco_run_foreign(c);
 }
 
 void rco_run_do_job_foreign(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    const struct rco_outcome *x = outcome_of(c, RCO_OUTCOME_FOREIGN);
+    const struct rco_outcome *x = rco_run_foreign(c);
+    const struct rco_kind_info *kind = rco_kind_info(x->kind);
     rco_run_stall(
         c, "ForeignObject",
         rco_message(c->a,
-                    "%s %s in namespace %s was not made for this run (%s); find out who put it "
-                    "there and delete it, and this goes on within a minute",
-                    rco_kind_info(x->kind)->kind, x->name, c->meta->ns,
-                    rco_or(x->message, "it differs")));
+                    "%s %s in namespace %s was not made for this run (%s), so it is neither used nor "
+                    "deleted, and nothing starts while it has the name. Find out who put it there "
+                    "(kubectl get %s %s -n %s -o yaml --show-managed-fields) and delete it (kubectl "
+                    "delete %s %s -n %s); this goes on within a minute",
+                    kind->kind, x->name, c->meta->ns, rco_or(x->message, "it differs"),
+                    kind->plural, x->name, c->meta->ns, kind->plural, x->name, c->meta->ns));
     rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
+}
+
+static const struct rco_outcome *refused(const struct rco_run_ctx *c)
+{
+    for (size_t i = 0; i < c->o->n_outcomes; i++) {
+        const struct rco_outcome *x = &c->o->outcomes[i];
+        if (x->type == RCO_OUTCOME_REFUSED &&
+            (x->kind == RCO_KIND_JOB || x->kind == RCO_KIND_CONFIGMAP))
+            return x;
+    }
+    return NULL;
 }
 
 bool rco_run_is_job_refused(const void *p)
 {
-    return is_active(RCO_RUN_CTX(p)) && outcome_of(RCO_RUN_CTX(p), RCO_OUTCOME_REFUSED);
+    return is_active(RCO_RUN_CTX(p)) && refused(RCO_RUN_CTX(p));
 }
 
 void rco_run_do_job_refused(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    const struct rco_outcome *x = outcome_of(c, RCO_OUTCOME_REFUSED);
+    const struct rco_outcome *x = refused(c);
     const char *text = rco_str_or_empty(x->message);
     enum rco_failure_class class =
         strstr(text, "exceeded quota") ? RCO_FAILURE_CLASS_CAPACITY : RCO_FAILURE_CLASS_CONFIG;
@@ -106,12 +90,12 @@ void rco_run_do_job_refused(void *p)
 
 static bool lacks_anchor(const struct rco_run_ctx *c)
 {
-    return !c->anchor && !made(c, RCO_KIND_CONFIGMAP, anchor_name(c));
+    return !c->anchor && !rco_run_made(c, RCO_KIND_CONFIGMAP, rco_run_anchor_name(c));
 }
 
 static bool lacks_job(const struct rco_run_ctx *c)
 {
-    return !is_recorded(c) && !made(c, RCO_KIND_JOB, job_name(c));
+    return !is_recorded(c) && !rco_run_made(c, RCO_KIND_JOB, rco_run_job_name(c));
 }
 
 bool rco_run_is_job_create(const void *p)
@@ -123,22 +107,8 @@ bool rco_run_is_job_create(const void *p)
 static void create_anchor(struct rco_run_ctx *c)
 {
     rco_autobuf body = RCO_BUF_INIT;
-    struct rco_json_writer w;
-    rco_json_writer_init(&w, &body);
-    rco_json_begin_object(&w);
-    rco_kind_write_header(&w, RCO_KIND_CONFIGMAP);
-    rco_json_kv_object(&w, "metadata");
-    rco_json_kv_string(&w, "name", anchor_name(c));
-    rco_json_kv_string(&w, "namespace", c->meta->ns);
-    rco_json_kv_object(&w, "labels");
-    rco_job_write_labels(&w, c->run, RCO_PHASE_NONE);
-    rco_json_end_object(&w);
-    rco_json_end_object(&w);
-    rco_json_kv_object(&w, "data");
-    rco_json_kv_string(&w, "run", c->meta->name);
-    rco_json_end_object(&w);
-    rco_json_end_object(&w);
-    rco_plan_create(c->plan, RCO_KIND_CONFIGMAP, c->meta->ns, anchor_name(c), &body,
+    rco_run_write_anchor(c, &body);
+    rco_plan_create(c->plan, RCO_KIND_CONFIGMAP, c->meta->ns, rco_run_anchor_name(c), &body,
                     RCO_EXISTS_COMPARE);
 }
 
@@ -147,22 +117,23 @@ void rco_run_do_job_create(void *p)
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     struct rco_error err = RCO_ERROR_INIT;
     rco_autobuf body = RCO_BUF_INIT;
-    if (lacks_job(c) &&
+    if (!is_recorded(c) &&
         rco_job_write(c->run, c->phase, &c->o->config->job, c->a, &body, &err) != 0) {
         rco_run_fail(c, RCO_FAILURE_CLASS_CONFIG, "JobTooLarge", err.msg);
         return;
     }
-    /* The anchor first: the pod's first upload needs its uid. */
-    if (lacks_anchor(c) ||
-        (!c->run->status.has_anchor && !made(c, RCO_KIND_CONFIGMAP, anchor_name(c))))
+    /* The anchor first: the pod's first upload needs its uid. Both are asked for until both are
+     * recorded: what an earlier plan came to is forgotten when this one has been carried out. */
+    if (!c->anchor)
         create_anchor(c);
     if (body.len)
-        rco_plan_create(c->plan, RCO_KIND_JOB, c->meta->ns, job_name(c), &body, RCO_EXISTS_COMPARE);
+        rco_plan_create(c->plan, RCO_KIND_JOB, c->meta->ns, rco_run_job_name(c), &body,
+                        RCO_EXISTS_COMPARE);
 }
 
 static const char *anchor_uid(const struct rco_run_ctx *c)
 {
-    const char *uid = made(c, RCO_KIND_CONFIGMAP, anchor_name(c));
+    const char *uid = rco_run_made(c, RCO_KIND_CONFIGMAP, rco_run_anchor_name(c));
     return uid ? uid : c->anchor ? c->anchor->metadata.uid : NULL;
 }
 
@@ -184,14 +155,14 @@ void rco_run_do_job_record(void *p)
     if (!is_recorded(c)) {
         c->next.engine = (struct rco_run_engine){
             .phase = engine_phase(c),
-            .job_name = job_name(c),
-            .job_uid = made(c, RCO_KIND_JOB, job_name(c)),
+            .job_name = rco_run_job_name(c),
+            .job_uid = rco_run_made(c, RCO_KIND_JOB, rco_run_job_name(c)),
             .project = c->run->status.engine.project, /* an apply must name the same */
         };
         c->next.has_engine = true;
     }
     if (anchor_is_news(c)) {
-        c->next.anchor = (struct rco_object_ref){.name = anchor_name(c), .uid = anchor_uid(c)};
+        c->next.anchor = (struct rco_object_ref){.name = rco_run_anchor_name(c), .uid = anchor_uid(c)};
         c->next.has_anchor = true;
     }
     /* What stood in the way is gone. */
@@ -207,28 +178,13 @@ static bool is_past(const struct rco_run_ctx *c, rco_wall since, int64_t after_n
     return since && c->now >= since + after_ns / 1000;
 }
 
-/* Since when the Job counts as over; 0: it does not. */
-static rco_wall over_since(const struct rco_job *job)
-{
-    static const char *const types[] = {"Complete", "Failed"};
-    const struct rco_job_status *s = &job->status;
-    for (size_t i = 0; i < RCO_ARRAY_LEN(types); i++) {
-        const struct rco_condition *x =
-            rco_condition_find(s->conditions, s->n_conditions, types[i]);
-        if (x && rco_streq(x->status, "True"))
-            return x->last_transition_time;
-    }
-    return 0;
-}
-
 bool rco_run_is_job_vanished(const void *p)
 {
     const struct rco_run_ctx *c = RCO_RUN_CTX(p);
     if (!is_active(c) || c->pod)
         return false;
     return c->started || !c->job ||
-           !rco_streq(c->job->metadata.uid, c->run->status.engine.job_uid) ||
-           is_past(c, over_since(c->job), UNSEEN_NS);
+           is_past(c, rco_job_over_since(c->job), UNSEEN_NS);
 }
 
 void rco_run_do_job_vanished(void *p)
@@ -242,7 +198,7 @@ void rco_run_do_job_vanished(void *p)
                           "its end",
                           rco_or(c->run->status.engine.pod_name, "?"))
             : rco_message(c->a, "%s %s was deleted before its engine was started: nothing started",
-                          c->job && over_since(c->job) ? "the pod of Job" : "Job",
+                          c->job && rco_job_over_since(c->job) ? "the pod of Job" : "Job",
                           rco_or(c->run->status.engine.job_name, "?")));
 }
 
@@ -329,7 +285,7 @@ static void store_last_words(struct rco_run_ctx *c)
                                         .phase = c->phase,
                                         .kind = RCO_ARTIFACT_KIND_LOG,
                                         .name = name,
-                                        .anchor_name = anchor_name(c),
+                                        .anchor_name = rco_run_anchor_name(c),
                                         .anchor_uid = anchor},
                     text, strlen(text), &body);
     rco_plan_create(c->plan, RCO_KIND_CONFIGMAP, c->meta->ns, name, &body, RCO_EXISTS_OK);

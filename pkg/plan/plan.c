@@ -105,6 +105,14 @@ struct rco_action *rco_plan_delete(struct rco_plan *plan, enum rco_kind kind,
     return a;
 }
 
+struct rco_action *rco_plan_delete_same(struct rco_plan *plan, enum rco_kind kind,
+                                        const struct rco_meta *target, const struct rco_buf *body)
+{
+    struct rco_action *a = rco_plan_delete(plan, kind, target);
+    set_body(plan, a, body);
+    return a;
+}
+
 struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
                                   const struct rco_meta *regarding, const char *type,
                                   const char *reason, const char *note)

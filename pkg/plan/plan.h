@@ -16,7 +16,8 @@ enum rco_action_type {
     RCO_ACTION_CREATE,       /* POST body */
     RCO_ACTION_PATCH,        /* merge patch of the object, with resourceVersion inside the body */
     RCO_ACTION_PATCH_STATUS, /* merge patch of the status subresource, likewise */
-    RCO_ACTION_DELETE,       /* with UID precondition; propagationPolicy Background */
+    RCO_ACTION_DELETE,       /* with UID precondition; propagationPolicy Background. With a body only
+                                when a live GET shows the object to be what the body says */
     RCO_ACTION_EVENT,        /* events.k8s.io/v1, best effort, never stops a plan */
     RCO_ACTION_REPLY         /* answer of a waiting gateway exchange, after the writes before it */
 };
@@ -74,6 +75,11 @@ struct rco_action *rco_plan_patch_status(struct rco_plan *plan, enum rco_kind ki
                                          const void *new_status);
 struct rco_action *rco_plan_delete(struct rco_plan *plan, enum rco_kind kind,
                                    const struct rco_meta *target);
+/* The same, of what stands under a name of ours without being recorded: it is deleted only when a
+ * live GET shows that it is what BODY says, apart from the API server's defaults. Otherwise it stays
+ * and the outcome is RCO_OUTCOME_FOREIGN. */
+struct rco_action *rco_plan_delete_same(struct rco_plan *plan, enum rco_kind kind,
+                                        const struct rco_meta *target, const struct rco_buf *body);
 struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
                                   const struct rco_meta *regarding, const char *type,
                                   const char *reason, const char *note);
@@ -89,7 +95,7 @@ struct rco_action *rco_plan_remove_finalizer(struct rco_plan *plan, enum rco_kin
 /* The key is reconciled again after AFTER_NS at the latest. */
 void rco_plan_requeue(struct rco_plan *plan, int64_t after_ns);
 
-/* What earlier creates of the same key came to; part of the next snapshot. */
+/* What earlier creates (and deletes with a body) of the same key came to; part of the next snapshot. */
 enum rco_outcome_type {
     RCO_OUTCOME_CREATED,
     RCO_OUTCOME_EXISTS,  /* REPORT policy: taken, uid unknown to us */

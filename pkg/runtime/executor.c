@@ -217,11 +217,25 @@ static bool common_failure(struct rco_execution *x, const struct rco_error *err)
     }
 }
 
+static bool fenced(struct rco_execution *x)
+{
+    const struct rco_executor_options *o = &x->executor->options;
+
+    if (!o->may_write || o->may_write(o->ctx))
+        return false;
+    rco_error_set(&x->err, RCO_ECANCELLED,
+                  "not written: this instance does not lead, or its lease is nearly over");
+    stop(x, RCO_EXECUTION_FENCED);
+    return true;
+}
+
 /* --- create --- */
 
-static void on_compare(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
+/* Whether the live object of RESULT is the one that the action under way would have made; otherwise
+ * the plan stops here. */
+static bool is_ours(struct rco_execution *x, const struct rco_kube_result *result,
+                    const struct rco_error *err)
 {
-    struct rco_execution *x = ctx;
     const struct rco_action *a = x->action;
     rco_autobuf why = RCO_BUF_INIT;
 
@@ -230,7 +244,7 @@ static void on_compare(void *ctx, const struct rco_kube_result *result, const st
         x->err = *err;
         /* Gone again between the two requests: decide anew. */
         stop(x, err->code == RCO_ENOTFOUND ? RCO_EXECUTION_CONFLICT : RCO_EXECUTION_RETRY);
-        return;
+        return false;
     }
     if (!rco_adopt_same(a->kind, a->body, a->body_len, result->body, result->body_len, &why)) {
         rco_error_set(&x->err, RCO_EEXISTS, "%s %s/%s is not the one we would have made: %.300s",
@@ -238,8 +252,17 @@ static void on_compare(void *ctx, const struct rco_kube_result *result, const st
                       rco_buf_str(&why));
         put_outcome(x, RCO_OUTCOME_FOREIGN, result->uid, rco_buf_str(&why));
         stop(x, RCO_EXECUTION_REFUSED);
-        return;
+        return false;
     }
+    return true;
+}
+
+static void on_compare(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
+{
+    struct rco_execution *x = ctx;
+
+    if (!is_ours(x, result, err))
+        return;
     put_outcome(x, RCO_OUTCOME_SAME, result->uid, NULL);
     expect(x, result);
     next(x);
@@ -326,6 +349,32 @@ static void on_delete(void *ctx, const struct rco_kube_result *result, const str
     stop(x, err->code == RCO_EFORBIDDEN ? RCO_EXECUTION_RETRY : RCO_EXECUTION_TERMINAL);
 }
 
+static void start_delete(struct rco_execution *x)
+{
+    const struct rco_action *a = x->action;
+    const struct rco_kube_request q = {
+        .verb = RCO_KUBE_DELETE,
+        .kind = a->kind,
+        .ns = a->ns,
+        .name = a->name,
+        .uid = a->uid,
+        .resource_version = a->resource_version,
+        .deadline_ns = RCO_WRITE_DEADLINE_NS,
+    };
+
+    x->call = rco_kube_start(x->executor->options.client, &q, on_delete, x);
+}
+
+/* The precondition on the uid sees to it that what was compared is what goes. */
+static void on_compare_for_delete(void *ctx, const struct rco_kube_result *result,
+                                  const struct rco_error *err)
+{
+    struct rco_execution *x = ctx;
+
+    if (is_ours(x, result, err) && !fenced(x))
+        start_delete(x);
+}
+
 /* --- actions --- */
 
 static void start_write(struct rco_execution *x)
@@ -347,12 +396,11 @@ static void start_write(struct rco_execution *x)
         done = on_create;
         break;
     case RCO_ACTION_DELETE:
-        q.verb = RCO_KUBE_DELETE;
-        q.uid = a->uid;
-        q.resource_version = a->resource_version;
-        q.body = NULL;
-        done = on_delete;
-        break;
+        if (a->body)
+            start_get(x, on_compare_for_delete);
+        else
+            start_delete(x);
+        return;
     case RCO_ACTION_PATCH_STATUS:
         q.verb = RCO_KUBE_PATCH;
         q.subresource = "status";
@@ -379,18 +427,6 @@ static void send_event(struct rco_execution *x)
 
     if (x->executor->options.recorder)
         rco_recorder_event(x->executor->options.recorder, &o);
-}
-
-static bool fenced(struct rco_execution *x)
-{
-    const struct rco_executor_options *o = &x->executor->options;
-
-    if (!o->may_write || o->may_write(o->ctx))
-        return false;
-    rco_error_set(&x->err, RCO_ECANCELLED,
-                  "not written: this instance does not lead, or its lease is nearly over");
-    stop(x, RCO_EXECUTION_FENCED);
-    return true;
 }
 
 /* Carries out actions until one has to be waited for. */

@@ -37,7 +37,7 @@ good environment '.spec |= {tenantId, projectId, class}'
 good environment '.spec.class = "staging" | del(.spec.runner, .spec.git)'
 good environment '.spec.allowedSecrets = []'
 good environment '.spec.backend = {claimName: "old-state", passphraseSecretRef: {name: "rco-dev-pass-1"}}'
-for backend in s3://bucket/prefix gs://bucket azblob://container https://api.example.com postgres:///pulumi; do
+for backend in s3://bucket/prefix gs://bucket azblob://container https://api.example.com 'postgres://db.example.com/pulumi?sslmode=require&table=state'; do
     good environment ".spec.backend = {url: \"$backend\"}"
 done
 good production '.spec.backend |= (del(.passphraseSecretRef) | .secretsProvider = "awskms://alias/state?region=eu-west-1")'
@@ -73,6 +73,9 @@ bad environment '.spec.backend = {url: "file://~"}' 'leave url out to keep the s
 bad environment '.spec.backend = {url: "http://state.example.com"}' 'must begin with s3://, gs://, azblob://, postgres:// or https://'
 bad environment '.spec.backend = {url: "S3://bucket"}' 'must begin with s3://'
 bad environment '.spec.backend = {url: "postgres://user:secret@db.example.com/pulumi"}' 'must not carry a user name or password'
+bad environment '.spec.backend = {url: "postgres:///pulumi"}' 'must name host and database'
+bad environment '.spec.backend = {url: "postgres://db.example.com"}' 'must name host and database'
+bad environment '.spec.backend = {url: "postgres://db.example.com/pulumi?sslmode=require&host=other"}' 'one state store has one name'
 bad environment '.spec.backend = {url: "postgres://user@db.example.com/pulumi"}' 'its keys PGUSER and PGPASSWORD'
 bad environment '.spec.backend = {url: "postgres://db.example.com/pulumi?sslmode=require&password=x"}' 'must not carry credentials in its query'
 bad environment '.spec.backend = {url: "s3://bucket?AccessKey=x"}' 'must not carry credentials in its query'

@@ -319,6 +319,7 @@ static void ask_start(void *ctx)
     char digest[RCO_SHA256_HEX];
     rco_autobuf text = RCO_BUF_INIT;
 
+    start.commit = rco_str_or_empty(start.commit); /* of a forged run */
     rco_sha256_hex(start.commit, strlen(start.commit), digest);
     start.workspace_digest = digest;
     rco_codec_encode(&rco_runner_start_schema, &start, &text);

@@ -95,31 +95,12 @@ static void only_full_commit_ids_are_commits(void **state)
     assert_false(rco_is_commit(NULL));
 }
 
-static void backends_that_mean_one_place_have_one_form(void **state)
-{
-    rco_autoarena a = RCO_ARENA_INIT;
-    static const struct {
-        const char *url, *want;
-    } rows[] = {{"S3://Bucket", "s3://bucket"},
-                {"s3://bucket/", "s3://bucket"},
-                {"s3://bucket/Path/?region=eu&x=1", "s3://bucket/Path?region=eu&x=1"},
-                {"https://api.example.com:443/", "https://api.example.com"},
-                {"https://api.example.com:8443/o", "https://api.example.com:8443/o"},
-                {"postgres://User@DB.example.com:5432/state", "postgres://db.example.com/state"},
-                {"file:///state//", "file:///state"},
-                {"file:///", "file:///"},
-                {"passphrase", "passphrase"}};
-    for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++)
-        assert_string_equal(rco_backend_canonical(rows[i].url, &a), rows[i].want);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_reference_is_taken_apart),
         cmocka_unit_test(references_that_would_surprise_are_refused_with_the_reason),
         cmocka_unit_test(only_full_commit_ids_are_commits),
-        cmocka_unit_test(backends_that_mean_one_place_have_one_form),
     };
     return cmocka_run_group_tests_name("validate", tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ struct fixture {
     struct rco_server_handler handler;
     struct rco_exchange exchanges[EXCHANGES];
     size_t n;
+    const char *anchor; /* what stands under the anchor's name; NULL: the recorded one */
 };
 
 static const char run_json[] =
@@ -35,6 +36,7 @@ static const char run_json[] =
     "\"resourceVersion\":\"5\",\"finalizers\":[\"runtimecloud.io/run\"]},"
     "\"spec\":{\"environmentId\":\"dev\",\"specificationRef\":{\"name\":\"web\",\"uid\":\"s1\"}},"
     "\"status\":{\"state\":\"Planned\",\"provisioningRunId\":\"" RUN_UID "\","
+    "\"anchor\":{\"name\":\"rco-7c2e9a415b0d\",\"uid\":\"a1\"},"
     "\"engine\":{\"phase\":\"plan\",\"podName\":\"p1\",\"podUid\":\"u1\",\"project\":\"web\"}}}";
 static const char anchor_json[] =
     "{\"metadata\":{\"name\":\"rco-7c2e9a415b0d\",\"namespace\":\"team-a\",\"uid\":\"a1\","
@@ -64,8 +66,9 @@ static void sync_caches(struct fixture *f)
     struct rco_http_call *call;
 
     while ((call = fake_find(&f->fake, "GET", "limit="))) {
+        const char *anchor = f->anchor ? f->anchor : anchor_json;
         const char *items = strstr(call->path, "/provisioningruns") ? run_json
-                            : strstr(call->path, "/configmaps")     ? anchor_json
+                            : strstr(call->path, "/configmaps")     ? anchor
                                                                     : "";
         rco_autofree char *body = rco_asprintf(
             "{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"100\"},\"items\":[%s]}", items);
@@ -75,7 +78,7 @@ static void sync_caches(struct fixture *f)
     }
 }
 
-static struct fixture *new_fixture(bool election)
+static struct fixture *new_fixture(bool election, const char *anchor)
 {
     struct fixture *f = rco_calloc(1, sizeof *f);
     const struct rco_elector_options elect = {.ns = "runtime-cloud",
@@ -83,6 +86,7 @@ static struct fixture *new_fixture(bool election)
                                               .identity = "me",
                                               .timing = RCO_ELECTOR_TIMING_DEFAULT};
 
+    f->anchor = anchor;
     rco_log_setup(RCO_LOG_ERROR + 1, RCO_LOG_TEXT);
     f->loop = rco_loop_virtual_new(1);
     fake_init(&f->fake, f->loop);
@@ -113,7 +117,7 @@ static struct fixture *new_fixture(bool election)
 
 static int set_up(void **state)
 {
-    struct fixture *f = new_fixture(false);
+    struct fixture *f = new_fixture(false, NULL);
 
     assert_true(rco_manager_is_leading(f->manager));
     *state = f;
@@ -283,6 +287,25 @@ static void a_chunk_belongs_to_its_run_and_goes_with_its_anchor(void **state)
     assert_non_null(strstr(call->body, "\"binaryData\":{\"data\":\"AAAAAAA=\"}"));
 }
 
+/* What it owns would go as soon as its owner pleases. */
+static void a_planted_anchor_owns_no_chunk(void **state)
+{
+    struct fixture *f = *state;
+
+    know_engine(f);
+    assert_int_equal(put(f, "plan", DIGEST, "engine", 5)->status, 503);
+    assert_null(fake_find(&f->fake, "POST", "/namespaces/team-a/secrets"));
+}
+
+static int set_up_planted_anchor(void **state)
+{
+    *state = new_fixture(
+        false, "{\"metadata\":{\"name\":\"rco-7c2e9a415b0d\",\"namespace\":\"team-a\",\"uid\":"
+               "\"planted\",\"resourceVersion\":\"6\",\"labels\":{\"runtimecloud.io/run-uid\":"
+               "\"" RUN_UID "\"}}}");
+    return 0;
+}
+
 static void a_pod_stores_one_artifact_of_each_kind(void **state)
 {
     static const char other[] = "1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -405,7 +428,7 @@ static void peers_that_leave_at_any_moment_leave_nothing_behind(void **state)
 
 static void a_replica_that_stands_by_says_so_and_hangs_up(void **state)
 {
-    struct fixture *f = new_fixture(true);
+    struct fixture *f = new_fixture(true, NULL);
     struct rco_exchange *x = send(f, "POST", RUN_PATH "start", "", "t", "{}", 2);
 
     (void)state;
@@ -437,6 +460,8 @@ int main(void)
         T(another_pod_is_not_the_engine),
         T(a_refused_token_gets_nothing),
         T(a_chunk_belongs_to_its_run_and_goes_with_its_anchor),
+        cmocka_unit_test_setup_teardown(a_planted_anchor_owns_no_chunk, set_up_planted_anchor,
+                                        tear_down),
         T(a_pod_stores_one_artifact_of_each_kind),
         T(an_artifact_that_the_server_does_not_take_is_answered),
         T(a_flood_of_starts_gets_one_answer_each),

@@ -291,6 +291,22 @@ static inline bool world_refuses(const struct world *w, const struct rco_action 
     return false;
 }
 
+/* A delete with a body is one of what is the same. False: the plan stops here. */
+static inline bool world_remove(struct world *w, const struct rco_action *action,
+                                struct world_outcomes *out)
+{
+    struct world_object *o = world_find(w, action->kind, action->ns, action->name);
+    if (o && action->body && !rco_streq(o->sent, action->body)) {
+        world_outcome(w, out, RCO_OUTCOME_FOREIGN, action, tree_string(o->tree, "metadata.uid"),
+                      "spec: differs");
+        return false;
+    }
+    if (!o || !rco_streq(tree_string(o->tree, "metadata.uid"), action->uid))
+        return false;
+    world_delete(w, o);
+    return true;
+}
+
 /* False: the plan stops here. */
 static inline bool world_create(struct world *w, const struct rco_action *action,
                                 struct world_outcomes *out)
@@ -356,15 +372,6 @@ static inline bool world_patch(struct world *w, const struct rco_action *action)
     return true;
 }
 
-static inline bool world_remove(struct world *w, const struct rco_action *action)
-{
-    struct world_object *o = world_find(w, action->kind, action->ns, action->name);
-    if (!o || !rco_streq(tree_string(o->tree, "metadata.uid"), action->uid))
-        return false;
-    world_delete(w, o);
-    return true;
-}
-
 static inline void world_answer(struct world *w, const struct rco_action *action)
 {
     assert_true(w->n_replies < RCO_ARRAY_LEN(w->replies));
@@ -404,7 +411,7 @@ static inline bool world_execute(struct world *w, enum rco_kind kind, const char
             w->writes++;
             break;
         case RCO_ACTION_DELETE:
-            done = world_remove(w, x);
+            done = world_remove(w, x, &fresh);
             w->writes++;
             break;
         case RCO_ACTION_EVENT:

@@ -334,6 +334,79 @@ static void test_A76_foreign_object_under_our_name_stops_the_plan(void **state)
     world_release(&w);
 }
 
+/* Plans the deletion of what stands under the name x, if it is the ConfigMap with "v". */
+static void plan_delete_same(struct world *w)
+{
+    const struct rco_meta x = {.ns = "a", .name = "x", .uid = "uid-x", .resource_version = "33"};
+    rco_autofree char *text = cm_json("a", "x", "33", "v");
+    rco_autobuf body = RCO_BUF_INIT;
+
+    rco_buf_adds(&body, text);
+    rco_plan_delete_same(&w->plan, RCO_KIND_CONFIGMAP, &x, &body);
+    plan_reply(w);
+    run(w);
+}
+
+static void test_A76_what_is_not_recorded_is_compared_before_it_is_deleted(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    plan_delete_same(&w);
+    ok(&w, "GET", "/configmaps/x", "x", "33");
+    assert_non_null(strstr(fake_expect(&w.fake, "DELETE", "/configmaps/x")->body, "uid-x"));
+    ok(&w, "DELETE", "/configmaps/x", "x", "34");
+    assert_int_equal(w.result, RCO_EXECUTION_DONE);
+    assert_int_equal(w.replies, 1);
+    world_release(&w);
+}
+
+static void test_A76_foreign_object_under_our_name_is_not_deleted(void **state)
+{
+    struct world w;
+    rco_autofree char *body = cm_json("a", "x", "33", "something else");
+
+    (void)state;
+    world_init(&w);
+    plan_delete_same(&w);
+    fake_answer(fake_expect(&w.fake, "GET", "/configmaps/x"), 200, body);
+    rco_loop_virtual_settle(w.loop);
+    assert_int_equal(w.result, RCO_EXECUTION_REFUSED);
+    assert_int_equal(w.outcomes.items[0].type, RCO_OUTCOME_FOREIGN);
+    assert_string_equal(w.outcomes.items[0].message, "data.k: differs");
+    assert_int_equal(w.writes, 0);
+    assert_int_equal(w.replies, 0);
+    world_release(&w);
+}
+
+static void test_what_is_gone_before_the_comparison_is_decided_anew(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    plan_delete_same(&w);
+    refuse(&w, "GET", "/configmaps/x", 404, "NotFound");
+    assert_int_equal(w.result, RCO_EXECUTION_CONFLICT);
+    assert_int_equal(w.writes, 0);
+    world_release(&w);
+}
+
+static void test_comparison_that_outlasts_the_lease_deletes_nothing(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    plan_delete_same(&w);
+    w.forbidden = true;
+    ok(&w, "GET", "/configmaps/x", "x", "33");
+    assert_int_equal(w.result, RCO_EXECUTION_FENCED);
+    assert_int_equal(w.writes, 0);
+    world_release(&w);
+}
+
 static void test_name_that_became_free_again_is_decided_anew(void **state)
 {
     struct world w;
@@ -512,6 +585,10 @@ int main(void)
         cmocka_unit_test(test_content_addressed_name_that_is_taken_counts_as_written),
         cmocka_unit_test(test_A76_taken_name_is_compared_with_what_was_sent),
         cmocka_unit_test(test_A76_foreign_object_under_our_name_stops_the_plan),
+        cmocka_unit_test(test_A76_what_is_not_recorded_is_compared_before_it_is_deleted),
+        cmocka_unit_test(test_A76_foreign_object_under_our_name_is_not_deleted),
+        cmocka_unit_test(test_what_is_gone_before_the_comparison_is_decided_anew),
+        cmocka_unit_test(test_comparison_that_outlasts_the_lease_deletes_nothing),
         cmocka_unit_test(test_name_that_became_free_again_is_decided_anew),
         cmocka_unit_test(test_A75_delete_has_preconditions_and_gone_is_fine),
         cmocka_unit_test(test_A75_delete_of_a_recreated_namesake_is_a_conflict),

@@ -34,7 +34,7 @@ planted_job() {
     await 'the run is stalled' "$(runs "$run")" 'any(.status.conditions[]?; .type == "Stalled" and .status == "True" and .reason == "ForeignObject")'
     contains 'names it' "Job rco-$(twelve)-a in namespace $ns was not made for this run" "$(condition Stalled)"
     equal 'nothing is recorded as its Job' plan "$(query .status.engine.phase)"
-    event 'and tells' ProvisioningRun "$run" ForeignObject 'find out who put it there and delete it'
+    event 'and tells' ProvisioningRun "$run" ForeignObject 'Find out who put it there'
     must DELETE "$(jobs "rco-$(twelve)-a")?propagationPolicy=Background"
     await_gone 'the planted Job is deleted' "$(jobs "rco-$(twelve)-a")"
     poke "$(runs "$run")"
@@ -49,13 +49,39 @@ end_of_plan() {
     pod_ends
 }
 
-# With our labels it looks like one of ours that is left over, and is cleaned away; either way it is never used.
+# Labels, cause and the run's uid prove nothing: anybody can write them.
 planted_job_with_labels() {
+    local planted
     engine_of plan
     plant_apply_job .
+    planted=$(query .metadata.uid)
     end_of_plan
+    await 'the run is stalled' "$(runs "$run")" 'any(.status.conditions[]?; .type == "Stalled" and .status == "True" and .reason == "ForeignObject")'
+    equal 'nothing was begun' Planned "$(query .status.state)"
+    contains 'names it' "Job rco-$(twelve)-a in namespace $ns was not made for this run" "$(condition Stalled)"
+    contains 'and what to do' "kubectl delete jobs rco-$(twelve)-a -n $ns" "$(condition Stalled)"
+    api GET "$(jobs "rco-$(twelve)-a")"
+    equal 'it is still there' "$planted null" "$(query '"\(.metadata.uid) \(.metadata.deletionTimestamp)"')"
+    await_gone 'our own plan Job is deleted all the same' "$(jobs "rco-$(twelve)-p")"
+    must DELETE "$(jobs "rco-$(twelve)-a")?propagationPolicy=Background"
     pod_comes apply
     equal 'the Job that applies is our own' engine "$(query '[.spec.containers[].name] | join(",")')"
+}
+
+# A finished run: what somebody puts under a name of its Jobs is theirs.
+planted_job_after_the_end() {
+    engine_of plan
+    end_of_plan
+    apply_it
+    await_state Applied
+    must POST "$(jobs)" "$(jq -n --arg n "rco-$(twelve)-a" --arg uid "$run_uid" --arg run "$run" '{apiVersion: "batch/v1", kind: "Job",
+        metadata: {name: $n, labels: {"runtimecloud.io/run": $run, "runtimecloud.io/run-uid": $uid}},
+        spec: {suspend: true, template: {spec: {restartPolicy: "Never", containers: [{name: "x", image: "x"}]}}}}')"
+    local planted
+    planted=$(query .metadata.uid)
+    sleep 3
+    api GET "$(jobs "rco-$(twelve)-a")"
+    equal 'it stays' "$planted null" "$(query '"\(.metadata.uid) \(.metadata.deletionTimestamp)"')"
 }
 
 planted_anchor() {
@@ -388,6 +414,7 @@ namespace_deleted_at_rest() {
 
 scenario 'a planted Job' planted_job
 scenario 'a planted Job with our labels' planted_job_with_labels
+scenario 'a planted Job under a name of a finished run' planted_job_after_the_end
 scenario 'a planted anchor' planted_anchor
 scenario 'a planted run' planted_run
 scenario 'planted Secrets' planted_secrets
