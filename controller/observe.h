@@ -8,6 +8,7 @@
 /* Names of the indexes that setup.c declares and observe functions use. */
 #define RCO_INDEX_ENVIRONMENT "environment" /* "ns/environment" */
 #define RCO_INDEX_ACTIVE "active"           /* runs that still need attention, "ns/environment" */
+#define RCO_INDEX_ACTIVE_OF "active-of"     /* the same, "ns/specification" */
 #define RCO_INDEX_SPECIFICATION "specification" /* "ns/specification" */
 #define RCO_INDEX_RUN "run"                     /* "ns/run", of what a run made */
 #define RCO_INDEX_RUN_UID                                                                          \

@@ -4,9 +4,17 @@
 #include "decide/environment.h"
 #include "world.h"
 
+#include <string.h>
+
 const char *rco_index_key(struct rco_arena *a, const char *ns, const char *name)
 {
-    return rco_arena_printf(a, "%s/%s", rco_str_or_empty(ns), rco_str_or_empty(name));
+    size_t n_ns = strlen(rco_str_or_empty(ns)), n_name = strlen(rco_str_or_empty(name));
+    char *key = rco_arena_alloc(a, n_ns + n_name + 2);
+
+    memcpy(key, rco_str_or_empty(ns), n_ns);
+    key[n_ns] = '/';
+    memcpy(key + n_ns + 1, rco_str_or_empty(name), n_name + 1);
+    return key;
 }
 
 int rco_observe_environment(void *ctx, const struct rco_observer *obs, const struct rco_key *key,

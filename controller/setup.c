@@ -15,6 +15,19 @@
 
 /* --- indexes --------------------------------------------------------------------------------- */
 
+/* "ns/name" into KEY; each event makes several. */
+static void write_pair(char key[INDEX_KEY_MAX], const char *ns, const char *name)
+{
+    const char *before = rco_str_or_empty(ns);
+    size_t n_ns = strnlen(before, INDEX_KEY_MAX / 2);
+    size_t n_name = strnlen(name, INDEX_KEY_MAX / 2 - 2);
+
+    memcpy(key, before, n_ns);
+    key[n_ns] = '/';
+    memcpy(key + n_ns + 1, name, n_name);
+    key[n_ns + 1 + n_name] = '\0';
+}
+
 /* Emits "ns/name". */
 static void emit_pair(struct rco_index_sink *sink, const struct rco_meta *m, const char *name)
 {
@@ -22,7 +35,7 @@ static void emit_pair(struct rco_index_sink *sink, const struct rco_meta *m, con
 
     if (rco_str_empty(name))
         return;
-    snprintf(key, sizeof key, "%s/%s", rco_str_or_empty(m->ns), name);
+    write_pair(key, m->ns, name);
     rco_index_emit(sink, key);
 }
 
@@ -103,6 +116,14 @@ static void index_run_active(const void *obj, struct rco_index_sink *sink)
         emit_pair(sink, &r->metadata, r->spec.environment_id);
 }
 
+static void index_run_active_of(const void *obj, struct rco_index_sink *sink)
+{
+    const struct rco_run *r = obj;
+
+    if (!rco_run_is_final(r) || rco_meta_has_finalizer(&r->metadata, RCO_FINALIZER_RUN))
+        emit_pair(sink, &r->metadata, r->spec.specification_ref.name);
+}
+
 static void index_claim_holder(const void *obj, struct rco_index_sink *sink)
 {
     rco_index_emit(sink, ((const struct rco_lease *)obj)->spec.holder_identity);
@@ -131,6 +152,7 @@ static const struct rco_index depspec_indexes[] = {
 static const struct rco_index run_indexes[] = {
     {RCO_INDEX_SPECIFICATION, index_run_specification},
     {RCO_INDEX_ACTIVE, index_run_active},
+    {RCO_INDEX_ACTIVE_OF, index_run_active_of},
 };
 static const struct rco_index job_indexes[] = {
     {RCO_INDEX_RUN, index_label_run},
@@ -206,7 +228,7 @@ static void enqueue_pair(struct rco_world *world, enum rco_kind kind, const char
 
     if (rco_str_empty(name))
         return;
-    snprintf(key, sizeof key, "%s/%s", rco_str_or_empty(ns), name);
+    write_pair(key, ns, name);
     enqueue_indexed(world, kind, index, key, e);
 }
 
@@ -369,7 +391,7 @@ static void runs_of_specification(void *ctx, const void *old_obj, const void *ne
 {
     const struct rco_depspec *d = either(old_obj, new_obj);
 
-    enqueue_pair(ctx, RCO_KIND_RUN, RCO_INDEX_SPECIFICATION, d->metadata.ns, d->metadata.name, e);
+    enqueue_pair(ctx, RCO_KIND_RUN, RCO_INDEX_ACTIVE_OF, d->metadata.ns, d->metadata.name, e);
 }
 
 static bool is_held(const struct rco_meta *pod)

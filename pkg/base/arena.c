@@ -120,16 +120,20 @@ void *rco_arena_memdup(struct rco_arena *a, const void *p, size_t n)
 
 char *rco_arena_printf(struct rco_arena *a, const char *fmt, ...)
 {
+    char text[256]; /* most fit, and are formatted once */
     va_list ap, again;
     char *s;
     int n;
 
     va_start(ap, fmt);
     va_copy(again, ap);
-    n = vsnprintf(NULL, 0, fmt, ap);
+    n = vsnprintf(text, sizeof text, fmt, ap);
     assert(n >= 0);
     s = rco_arena_alloc(a, (size_t)n + 1);
-    vsnprintf(s, (size_t)n + 1, fmt, again);
+    if ((size_t)n < sizeof text)
+        memcpy(s, text, (size_t)n + 1);
+    else
+        vsnprintf(s, (size_t)n + 1, fmt, again);
     va_end(again);
     va_end(ap);
     return s;

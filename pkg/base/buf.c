@@ -95,7 +95,8 @@ void rco_buf_reserve(struct rco_buf *b, size_t extra)
 
 void rco_buf_add(struct rco_buf *b, const void *bytes, size_t n)
 {
-    rco_buf_reserve(b, n);
+    if (b->size <= b->len || n >= b->size - b->len)
+        rco_buf_reserve(b, n);
     if (n)
         memcpy(b->data + b->len, bytes, n);
     b->len += n;
@@ -104,7 +105,10 @@ void rco_buf_add(struct rco_buf *b, const void *bytes, size_t n)
 
 void rco_buf_addc(struct rco_buf *b, char c)
 {
-    rco_buf_add(b, &c, 1);
+    if (b->size < 2 || b->len >= b->size - 2)
+        rco_buf_reserve(b, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
 }
 
 void rco_buf_adds(struct rco_buf *b, const char *s)
@@ -119,12 +123,15 @@ void rco_buf_addv(struct rco_buf *b, const char *fmt, va_list ap)
     int n;
 
     va_copy(again, ap);
-    n = vsnprintf(NULL, 0, fmt, ap);
-    if (n > 0) {
+    rco_buf_reserve(b, 64); /* most fit, and are formatted once */
+    n = vsnprintf(b->data + b->len, b->size - b->len, fmt, ap);
+    if (n > 0 && (size_t)n >= b->size - b->len) {
         rco_buf_reserve(b, (size_t)n);
         vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
-        b->len += (size_t)n;
     }
+    if (n > 0)
+        b->len += (size_t)n;
+    b->data[b->len] = '\0';
     va_end(again);
 }
 

@@ -147,6 +147,16 @@ int rco_wall_parse(const char *s, rco_wall *ret, struct rco_error *err)
     return 0;
 }
 
+/* V in WIDTH digits, and what stands behind them. */
+static void put_digits(char *out, unsigned v, size_t width, char behind)
+{
+    out[width] = behind;
+    while (width-- > 0) {
+        out[width] = (char)('0' + v % 10);
+        v /= 10;
+    }
+}
+
 static int format_seconds(rco_wall t, char *out, int64_t *ret_us)
 {
     int64_t day = t / US_PER_DAY, rest = t % US_PER_DAY, y;
@@ -159,8 +169,17 @@ static int format_seconds(rco_wall t, char *out, int64_t *ret_us)
     civil_from_days(day, &y, &m, &d);
     *ret_us = rest % RCO_US_PER_S;
     rest /= RCO_US_PER_S;
-    return snprintf(out, RCO_TIME_STR_MAX, "%04d-%02u-%02uT%02d:%02d:%02d", (int)y, m, d,
-                    (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
+    if (y < 0 || y > 9999)
+        return snprintf(out, RCO_TIME_STR_MAX, "%04d-%02u-%02uT%02d:%02d:%02d", (int)y, m, d,
+                        (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
+    /* Each status has a dozen of them. */
+    put_digits(out, (unsigned)y, 4, '-');
+    put_digits(out + 5, m, 2, '-');
+    put_digits(out + 8, d, 2, 'T');
+    put_digits(out + 11, (unsigned)(rest / 3600), 2, ':');
+    put_digits(out + 14, (unsigned)(rest / 60 % 60), 2, ':');
+    put_digits(out + 17, (unsigned)(rest % 60), 2, '\0');
+    return 19;
 }
 
 void rco_wall_format(rco_wall t, char *out)

@@ -1,6 +1,9 @@
 #include "json/scan.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
@@ -14,15 +17,6 @@ int rco_scan_fail(struct rco_scan *s, const char *why)
 {
     s->why = why;
     return -1;
-}
-
-char rco_scan_peek(struct rco_scan *s)
-{
-    const char *p = s->p;
-    while (p < s->end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
-        p++;
-    s->p = p;
-    return p < s->end ? *p : '\0';
 }
 
 int rco_scan_expect(struct rco_scan *s, char c, const char *why)
@@ -52,6 +46,20 @@ size_t rco_utf8_length(const unsigned char *p, size_t n)
 size_t rco_scan_plain(const char *p, size_t n)
 {
     size_t i = 0;
+#ifdef __SSE2__
+    /* Compared as signed numbers, control characters and what is not ASCII are both below a blank.
+     */
+    for (; i + 16 <= n; i += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+        __m128i special = _mm_or_si128(
+            _mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
+            _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+                         _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
+        unsigned mask = (unsigned)_mm_movemask_epi8(special);
+        if (mask)
+            return i + (size_t)__builtin_ctz(mask);
+    }
+#endif
     for (; i + 8 <= n; i += 8) {
         uint64_t w;
         memcpy(&w, p + i, 8);

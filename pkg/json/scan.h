@@ -29,7 +29,13 @@ struct rco_span {
 void rco_scan_init(struct rco_scan *s, const char *json, size_t n, unsigned max_depth);
 /* Skips white space; the next byte without taking it, or 0 at the end (a NUL byte is no JSON
  * either). */
-char rco_scan_peek(struct rco_scan *s);
+static inline char rco_scan_peek(struct rco_scan *s)
+{
+    /* What the API server sends has none. */
+    while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\t' || *s->p == '\r'))
+        s->p++;
+    return s->p < s->end ? *s->p : '\0';
+}
 /* Takes the byte C after white space, or fails with WHY. */
 RCO_MUST_CHECK int rco_scan_expect(struct rco_scan *s, char c, const char *why);
 /* Takes a string. RET is what stands between the quotes; *RET_ESCAPED says whether it has escapes.

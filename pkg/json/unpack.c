@@ -78,6 +78,16 @@ static const char *prefixed_text(struct unpacker *u, uint64_t from)
     return out;
 }
 
+static const char *decimal_text(struct unpacker *u, uint64_t v)
+{
+    char digits[20];
+    size_t n = 0;
+    do
+        digits[sizeof(digits) - ++n] = (char)('0' + v % 10);
+    while (v /= 10);
+    return rco_arena_strndup(u->a, digits + sizeof(digits) - n, n);
+}
+
 static const char *hex_text(struct unpacker *u, const unsigned char *bytes, size_t n)
 {
     char *out = rco_arena_alloc(u->a, 2 * n + 1);
@@ -107,7 +117,7 @@ static const char *get_string(struct unpacker *u)
         break;
     case RCO_PACK_DECIMAL:
         decimal = get_varint(u);
-        s = u->release ? NULL : rco_arena_printf(u->a, "%llu", (unsigned long long)decimal);
+        s = u->release ? NULL : decimal_text(u, decimal);
         break;
     case RCO_PACK_INTERN:
         if (u->release)

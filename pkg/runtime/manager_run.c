@@ -26,7 +26,13 @@ static rco_mono now(const struct rco_manager *m)
 
 static void key_text(const struct rco_key *k, char out[KEY_TEXT_MAX])
 {
-    snprintf(out, KEY_TEXT_MAX, "%s/%s", k->ns, k->name);
+    size_t n_ns = strnlen(k->ns, KEY_TEXT_MAX / 2);
+    size_t n_name = strnlen(k->name, KEY_TEXT_MAX / 2 - 2);
+
+    memcpy(out, k->ns, n_ns);
+    out[n_ns] = '/';
+    memcpy(out + n_ns + 1, k->name, n_name);
+    out[n_ns + 1 + n_name] = '\0';
 }
 
 static struct key_state *find_state(struct controller *c, const struct rco_key *k)
