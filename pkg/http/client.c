@@ -158,14 +158,15 @@ static int set_url(struct rco_http_client *c, CURLU *url, const char *server_nam
         path[--n] = '\0';
     c->plain = rco_streq(scheme, "http");
     c->origin = rco_asprintf("%s://%s:%s", scheme, host, port);
+    c->prefix = rco_strdup(rco_str_or_empty(path));
     if (rco_str_empty(server_name) || c->plain) {
-        c->url = rco_asprintf("%s%s", c->origin, path ? path : "");
+        c->url = rco_strdup(c->origin);
         return 0;
     }
     if (!rco_is_dns_subdomain(server_name))
         return rco_error_set(err, RCO_EINVALID, "TLS server name \"%.100s\" is not a DNS name",
                              server_name);
-    c->url = rco_asprintf("%s://%s:%s%s", scheme, server_name, port, path ? path : "");
+    c->url = rco_asprintf("%s://%s:%s", scheme, server_name, port);
     c->host_header = rco_asprintf("Host: %s:%s", host, port);
     connect_to = rco_asprintf("%s:%s:%s:%s", server_name, port, host, port);
     c->connect_to = curl_slist_append(NULL, connect_to);
@@ -245,6 +246,8 @@ void rco_http_client_free(struct rco_http_client *c)
     curl_slist_free_all(c->connect_to);
     free(c->origin);
     free(c->url);
+    free(c->prefix);
+    rco_client_forget_authorization(c);
     free(c->host_header);
     free(c->user_agent);
     free(c->proxy);

@@ -45,7 +45,7 @@ static void note_version(struct rco_http_call *call)
     rco_lane_wake(lane);
 }
 
-static size_t on_header(char *line, size_t size, size_t n, void *ctx)
+size_t rco_call_on_header(char *line, size_t size, size_t n, void *ctx)
 {
     struct rco_http_call *call = ctx;
     int complete;
@@ -69,7 +69,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *ctx)
     return call->cancelled ? 0 : n;
 }
 
-static size_t on_data(char *bytes, size_t size, size_t n, void *ctx)
+size_t rco_call_on_data(char *bytes, size_t size, size_t n, void *ctx)
 {
     struct rco_http_call *call = ctx;
     struct rco_error err = RCO_ERROR_INIT;
@@ -101,7 +101,7 @@ static bool is_read(const struct rco_http_call *call)
 /* Called each time curl is about to put the request on the wire. When a reused connection dies
  * before an answer, curl sends the request again on its own; for a write the server may have acted
  * already (A41). */
-static int on_send(void *ctx, char *peer_ip, char *local_ip, int peer_port, int port)
+int rco_call_on_send(void *ctx, char *peer_ip, char *local_ip, int peer_port, int port)
 {
     struct rco_http_call *call = ctx;
 
@@ -236,16 +236,7 @@ int rco_call_launch(struct rco_http_call *call)
 {
     if (call->fault.code != RCO_OK)
         return -1;
-    call->easy = curl_easy_init();
-    if (!call->easy)
-        abort();
-    call->tls = rco_client_tls_ref(call->lane->client->tls);
-    curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
-    curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_data);
-    curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
-    curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, on_send);
-    curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
+    call->easy = rco_lane_take_easy(call->lane);
     if (rco_call_set_options(call, &call->fault) != 0)
         return -1;
     if (curl_multi_add_handle(call->lane->multi, call->easy) != CURLM_OK)
@@ -264,8 +255,8 @@ static void call_free(struct rco_http_call *call)
 {
     rco_timer_free(call->deadline);
     rco_timer_free(call->silence);
-    curl_easy_cleanup(call->easy);
-    rco_client_tls_unref(call->tls);
+    if (call->easy)
+        rco_lane_give_easy(call->lane, call->easy, call->went_well);
     free_headers(call->headers);
     free(call->method);
     free(call->path);
@@ -299,6 +290,7 @@ void rco_call_complete(struct rco_http_call *call, CURLcode result)
         return;
     }
     if (result == CURLE_OK && call->head.complete) {
+        call->went_well = call->sends <= 1; /* a repeated one leaves a count behind */
         rco_call_finish(call, NULL);
         return;
     }

@@ -25,11 +25,16 @@ struct lane_conn {
     struct lane_conn *next;
 };
 
+#define SPARE_MAX 4
+
 /* One curl multi handle. */
 struct lane {
     struct rco_http_client *client;
     enum rco_http_lane kind;
     CURLM *multi;
+    struct client_tls *tls;  /* what the lane was made with */
+    CURL *spares[SPARE_MAX]; /* easy handles that are set up, for the next calls */
+    size_t n_spares;
     struct rco_timer *timer; /* curl's */
     struct rco_timer
         *pump; /* work that must not be done inside a callback of curl or of the caller */
@@ -54,10 +59,13 @@ struct rco_http_client {
     struct lane *retired;
     struct client_tls *tls;
     char *origin;      /* "https://host:port", for messages */
-    char *url;         /* prefix of every request's URL */
+    char *url;         /* every request's URL but for its path: "https://host:port" */
+    char *prefix;      /* path before each request's path, "" = none */
     char *host_header; /* "Host: ..." when the URL names tls_server_name, else NULL */
     struct curl_slist *connect_to;
     char *user_agent, *proxy, *no_proxy;
+    char *authorization_value; /* as last returned, and the header line made of it */
+    char *authorization_line;
     bool plain, insecure;
     const char *(*authorization)(void *ctx);
     void *ctx;
@@ -70,7 +78,6 @@ struct rco_http_call {
     struct rco_http_call *prev, *next;
     struct rco_http_handler handler;
     CURL *easy; /* NULL before it was given to curl */
-    struct client_tls *tls;
     struct curl_slist *headers;
     char *method, *path;
     struct rco_buf body; /* of the request */
@@ -83,6 +90,7 @@ struct rco_http_call {
     int sends;              /* how often curl was about to put it on the wire */
     bool cancelled;         /* by the owner: no callback any more */
     bool finished;          /* `done` is being called */
+    bool went_well;         /* curl has ended it without an error */
     struct rco_error fault; /* why we made curl give up; code RCO_OK = we did not */
     struct rco_response_head head;
     struct rco_buf answer;
@@ -122,8 +130,19 @@ void rco_call_complete(struct rco_http_call *call, CURLcode result);
 /* Frees CALL without a callback. */
 void rco_call_drop(struct rco_http_call *call);
 
-/* client_easy.c: all options of one transfer. */
+/* client_easy.c */
+/* An easy handle with all options that are the same for each call of LANE, perhaps a used one. */
+CURL *rco_lane_take_easy(struct lane *lane);
+/* Takes back what a call has used. REUSABLE: it ended well, so that nothing is left in it. */
+void rco_lane_give_easy(struct lane *lane, CURL *easy, bool reusable);
+/* The options of one transfer. */
 int rco_call_set_options(struct rco_http_call *call, struct rco_error *err);
+/* Forgets the credentials that are kept as a header line. */
+void rco_client_forget_authorization(struct rco_http_client *client);
+/* Callbacks of curl, in client_call.c. */
+size_t rco_call_on_header(char *line, size_t size, size_t n, void *call);
+size_t rco_call_on_data(char *bytes, size_t size, size_t n, void *call);
+int rco_call_on_send(void *call, char *peer_ip, char *local_ip, int peer_port, int port);
 /* client_error.c: what RESULT means for CALL. */
 void rco_call_error(const struct rco_http_call *call, CURLcode result, struct rco_error *err);
 

@@ -241,6 +241,7 @@ struct lane *rco_lane_new(struct rco_http_client *client, enum rco_http_lane kin
 
     lane->client = client;
     lane->kind = kind;
+    lane->tls = rco_client_tls_ref(client->tls);
     lane->multi = curl_multi_init();
     if (!lane->multi)
         abort();
@@ -269,12 +270,15 @@ void rco_lane_free(struct lane *lane)
         return;
     while (lane->calls)
         rco_call_drop(lane->calls);
+    while (lane->n_spares > 0)
+        curl_easy_cleanup(lane->spares[--lane->n_spares]);
     curl_multi_cleanup(lane->multi);
     rco_timer_free(lane->timer);
     rco_timer_free(lane->pump);
     rco_timer_free(lane->nudge);
     while (lane->conns)
         rco_lane_close_socket(lane, lane->conns->fd);
+    rco_client_tls_unref(lane->tls);
     free(lane);
 }
 

@@ -127,6 +127,57 @@ static void a_head_request_expects_no_body(void **state)
     assert_int_equal(f->a.body.len, 0);
 }
 
+/* METHOD on the one connection, its answer full; returns what the peer read. */
+static const char *ask(struct fixture *f, const char *method, const char *type, const char *body)
+{
+    const char *const headers[] = {type, NULL};
+
+    if (f->peer.n_conns > 0)
+        rco_buf_release(&f->peer.conns[0]->in);
+    outcome_clear(&f->a);
+    outcome_start(&f->a, &(struct rco_http_request){.method = method,
+                                                    .path = "/x",
+                                                    .headers = headers,
+                                                    .body = body,
+                                                    .body_len = body ? strlen(body) : 0,
+                                                    .max_body = 100});
+    bench_run(&f->bench);
+    assert_int_equal(f->a.err.code, RCO_OK);
+    assert_int_equal(f->peer.n_conns, 1);
+    return f->peer.conns[0]->in.data;
+}
+
+/* The handles of libcurl serve one call after the other. */
+static void nothing_of_a_call_is_left_for_the_next(void **state)
+{
+    struct fixture *f = *state;
+    const char *seen;
+
+    f->peer.on_bytes = answer_hello;
+    f->token = "Bearer one";
+    seen = ask(f, "PATCH", "Content-Type: application/merge-patch+json", "{}");
+    assert_non_null(strstr(seen, "PATCH /x HTTP/1.1\r\n"));
+    f->token = NULL;
+    seen = ask(f, "GET", NULL, NULL);
+    assert_true(rco_str_has_prefix(seen, "GET /x HTTP/1.1\r\n"));
+    assert_true(rco_str_has_suffix(seen, "\r\n\r\n"));
+    assert_null(strcasestr(seen, "content-"));
+    assert_null(strcasestr(seen, "authorization"));
+    f->peer.on_bytes = answer_head_only;
+    seen = ask(f, "HEAD", NULL, NULL);
+    assert_true(rco_str_has_prefix(seen, "HEAD /x HTTP/1.1\r\n"));
+    f->peer.on_bytes = answer_hello;
+    seen = ask(f, "DELETE", NULL, NULL);
+    assert_true(rco_str_has_prefix(seen, "DELETE /x HTTP/1.1\r\n"));
+    assert_string_equal(rco_buf_str(&f->a.body), "hello");
+    seen = ask(f, "POST", NULL, "abc");
+    assert_true(rco_str_has_suffix(seen, "\r\n\r\nabc"));
+    assert_null(strcasestr(seen, "content-type"));
+    seen = ask(f, "DELETE", NULL, NULL);
+    assert_true(rco_str_has_prefix(seen, "DELETE /x HTTP/1.1\r\n"));
+    assert_null(strcasestr(seen, "content-length: 3"));
+}
+
 static void answer_redirect(struct peer_conn *conn)
 {
     peer_says(conn, "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n");
@@ -276,6 +327,7 @@ int main(void)
         T(redirects_are_answers_like_any_other),
         T(a39_an_error_status_is_an_answer_with_its_headers),
         T(the_authorization_is_asked_for_each_request),
+        T(nothing_of_a_call_is_left_for_the_next),
         T(requests_that_could_smuggle_are_refused),
         T(a_body_beyond_the_cap_ends_the_call),
         T(headers_beyond_the_cap_end_the_call),
