@@ -41,6 +41,8 @@ struct rco_reflector {
     bool unpaged;       /* a continue token expired: one list without pages (A20) */
     char *token;        /* of the next page */
     char *list_rv;      /* of the page that came last */
+    char *nameless_rv;  /* where the watch was opened again for an object nobody could name */
+    bool nameless_item; /* the same for a list */
     rco_mono watch_started;
     uint64_t watch_events;
     unsigned failures;
@@ -202,16 +204,28 @@ static const char *drop_object(struct rco_reflector *r, const char *json, size_t
     return rco_str_or_empty(o->metadata.resource_version);
 }
 
+/* An object of which not even the metadata can be read may have been spoiled on its way, and
+ * passing it over would hide a change, or make of it a deletion. So it is asked for again, once at
+ * each place: if it is the object that is broken, it stops nothing. */
+static int ask_again(const struct rco_reflector *r, struct rco_error *err)
+{
+    return rco_error_set(err, RCO_EUNAVAILABLE,
+                         "%s: an object whose metadata cannot be read came; asking again",
+                         rco_kind_info(r->scope.kind)->plural);
+}
+
 /* --- list --- */
 
 static int on_item(void *ctx, const char *json, size_t n, struct rco_error *err)
 {
     struct rco_reflector *r = ctx;
+    bool nameless = !*take_object(r, json, n);
 
-    (void)err;
-    take_object(r, json, n);
     r->last_progress = now(r);
-    return 0;
+    if (!nameless || r->nameless_item)
+        return 0;
+    r->nameless_item = true;
+    return ask_again(r, err);
 }
 
 static void on_page(void *ctx, const char *rv, const char *token, const struct rco_error *err)
@@ -295,7 +309,6 @@ static int on_event(void *ctx, enum rco_watch_type type, const char *json, size_
     struct rco_reflector *r = ctx;
     const char *rv;
 
-    (void)err;
     switch (type) {
     case RCO_WATCH_ADDED:
     case RCO_WATCH_MODIFIED:
@@ -318,6 +331,11 @@ static int on_event(void *ctx, enum rco_watch_type type, const char *json, size_
         rco_timer_arm(r->timer, RCO_STREAM_STALL_NS);
         r->last_progress = now(r);
         return 0;
+    }
+    if (!*rv && !rco_streq(r->nameless_rv, rco_store_rv(r->options.store))) {
+        free(r->nameless_rv);
+        r->nameless_rv = rco_strdup(rco_store_rv(r->options.store));
+        return ask_again(r, err);
     }
     rco_store_set_rv(r->options.store, rv);
     progress(r);
@@ -397,7 +415,7 @@ static void end_list(struct rco_reflector *r)
 
     rco_store_mark_finish(r->options.store);
     rco_store_set_rv(r->options.store, r->list_rv);
-    r->rv_unusable = r->unpaged = r->classic_round = false;
+    r->rv_unusable = r->unpaged = r->classic_round = r->nameless_item = false;
     r->synced = true;
     gate_leave(r);
     progress(r);
@@ -630,6 +648,7 @@ void rco_reflector_free(struct rco_reflector *r)
     rco_arena_release(&r->scratch);
     free(r->token);
     free(r->list_rv);
+    free(r->nameless_rv);
     free(r->ns);
     free(r->labels);
     free(r->fields);

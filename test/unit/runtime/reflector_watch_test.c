@@ -250,6 +250,46 @@ static void test_A29_undecodable_object_stops_nothing_and_keeps_its_last_state(v
     world_release(&w);
 }
 
+static void test_A29_object_without_a_readable_name_is_asked_for_again_once(void **state)
+{
+    struct world w;
+    const char *spoiled = "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"ConfigMap\",\"metadata\":{"
+                          "\"name\":\"o\001e\",\"namespace\":\"a\",\"resourceVersion\":\"14\"}}}\n";
+
+    (void)state;
+    world_init(&w, RCO_LIST_PAGED);
+    answer_list(&w, "10", "", "one:1:v");
+    struct rco_http_call *c = open_watch(&w);
+    assert_true(send_event(c, "MODIFIED", "one", "12", "x"));
+    assert_false(fake_data(c, spoiled));
+    rco_loop_virtual_run_for(w.loop, 2000 * MS);
+    assert_non_null(strstr(watch_of(&w)->path, "resourceVersion=12")); /* the change comes again */
+    c = open_watch(&w);
+    assert_true(fake_data(c, spoiled)); /* it is the object: passed over */
+    assert_true(send_event(c, "ADDED", "two", "15", "v"));
+    assert_string_equal(rco_store_rv(w.store), "15");
+    world_release(&w);
+}
+
+static void test_A29_list_with_an_unreadable_object_is_asked_for_again_once(void **state)
+{
+    const char *list =
+        "{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"30\"},\"items\":[{"
+        "\"metadata\":{\"name\":[]}}]}";
+    struct world w;
+
+    (void)state;
+    world_init(&w, RCO_LIST_PAGED);
+    fake_answer(fake_expect(&w.fake, "GET", KINDS "?"), 200, list);
+    rco_loop_virtual_run_for(w.loop, 2000 * MS);
+    assert_int_equal(w.failed, 1);
+    fake_answer(fake_expect(&w.fake, "GET", KINDS "?"), 200, list);
+    rco_loop_virtual_settle(w.loop);
+    assert_int_equal(w.failed, 1);
+    assert_non_null(watch_of(&w));
+    world_release(&w);
+}
+
 /* --- streaming lists --- */
 
 static void test_A23_streaming_list_ends_with_its_mark_and_goes_on_as_the_watch(void **state)
@@ -404,6 +444,8 @@ int main(void)
         cmocka_unit_test(test_A27_deletion_removes_and_advances),
         cmocka_unit_test(test_A28_unknown_event_types_are_passed_over),
         cmocka_unit_test(test_A29_undecodable_object_stops_nothing_and_keeps_its_last_state),
+        cmocka_unit_test(test_A29_object_without_a_readable_name_is_asked_for_again_once),
+        cmocka_unit_test(test_A29_list_with_an_unreadable_object_is_asked_for_again_once),
         cmocka_unit_test(test_relist_on_request_reads_the_most_recent_state),
         cmocka_unit_test(test_stop_is_silent_and_start_goes_on),
     };
