@@ -3,6 +3,8 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
+#include <string.h>
+
 #define YOU "whoever changes the specification"
 #define ADMIN "the workspace admin, who owns the Environment"
 #define PLATFORM "the platform engineer"
@@ -190,6 +192,19 @@ static const struct rco_advice_row *find(const struct rco_advice_row *rows, size
 const struct rco_advice_row *rco_advice_class(const char *word)
 {
     return find(classes, RCO_ARRAY_LEN(classes), word);
+}
+
+const struct rco_advice_row *rco_advice_failure(const char *word, const char *message)
+{
+    static const struct rco_advice_row forbidden = {
+        "Resource",
+        "the account that the program acts as lacks a right in the cluster",
+        "whoever gives rights to the account that the message names",
+        {LOGS, "kubectl get role,rolebinding{flags}", RUN_NOW}};
+    if (rco_streq(word, "Resource") && message &&
+        strstr(message, " is forbidden: User \"system:serviceaccount:"))
+        return &forbidden;
+    return rco_advice_class(word);
 }
 
 const struct rco_advice_row *rco_advice_reason(const char *word)

@@ -16,6 +16,9 @@ struct rco_advice_row {
 
 /* The row of a failure class, or NULL. */
 const struct rco_advice_row *rco_advice_class(const char *word);
+/* The row of a failure: that of its class, or a closer one when MESSAGE, which may be NULL, tells
+ * more. */
+const struct rco_advice_row *rco_advice_failure(const char *word, const char *message);
 /* The row of a condition's or a run's reason, or NULL. */
 const struct rco_advice_row *rco_advice_reason(const char *word);
 /* The tables themselves, for tests and documentation. */

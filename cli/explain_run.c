@@ -127,7 +127,7 @@ static void add_failure(struct rco_explainer *x)
         explain_ready(x);
     if (!rco_str_empty(r->status.failure.urn))
         rco_explain_why(x, "resource: %s", r->status.failure.urn);
-    rco_explain_advise(x, rco_advice_class(class));
+    rco_explain_advise(x, rco_advice_failure(class, r->status.failure.message));
 }
 
 static void explain_counts(struct rco_explainer *x, const char *word)

@@ -168,7 +168,10 @@ static void then_failed(struct rco_explainer *x)
         rco_explain_why(x, "%s", ready->message);
     }
     add_retry(x);
-    rco_explain_advise(x, rco_advice_class(rco_failure_class_name(s->failure.class)));
+    rco_explain_advise(
+        x,
+        rco_advice_failure(rco_failure_class_name(s->failure.class),
+                           last && last->status.has_failure ? last->status.failure.message : NULL));
 }
 
 static bool when_suspended_behind(const struct rco_facts *f)

@@ -32,9 +32,10 @@ static bool has_file(const struct install *in, const char *name)
     return fstatat(in->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Runs one installer; REMEDY is said when the program is not in the image. */
-static int run(struct install *in, const struct rco_argv *argv, const char *remedy,
-               struct rco_failure *f)
+/* Runs one installer, which messages call WHAT; REMEDY is said when the program is not in the
+ * image. */
+static int run(struct install *in, const struct rco_argv *argv, const char *what,
+               const char *remedy, struct rco_failure *f)
 {
     rco_autoproc res = {0};
     struct rco_error err = RCO_ERROR_INIT;
@@ -46,7 +47,7 @@ static int run(struct install *in, const struct rco_argv *argv, const char *reme
                          .max_output = INSTALL_MAX_LOG / 4,
                          .timeout_ms = (int64_t)INSTALL_TIMEOUT_S * 1000,
                          .stop_fd = r->stop_fd};
-    rco_buf_addf(&in->log, "$ %s %s\n", argv->list[0], rco_str_or_empty(argv->list[1]));
+    rco_buf_addf(&in->log, "$ %s\n", what);
     if (rco_proc_run(&p, &res, &err) < 0)
         return rco_failure_set(f, RCO_FAILURE_CLASS_CONFIG, "the program's runtime is %s: %s; %s",
                                in->fetched.runtime, err.msg, remedy);
@@ -55,16 +56,15 @@ static int run(struct install *in, const struct rco_argv *argv, const char *reme
     if (res.stopped)
         return rco_failure_set(f, RCO_FAILURE_CLASS_CANCELLED, "the pod was asked to end");
     if (res.timed_out)
-        return rco_failure_set(f, RCO_FAILURE_CLASS_TIMEOUT, "%s took longer than %d s",
-                               argv->list[0], INSTALL_TIMEOUT_S);
+        return rco_failure_set(f, RCO_FAILURE_CLASS_TIMEOUT, "%s took longer than %d s", what,
+                               INSTALL_TIMEOUT_S);
     if (res.exit_code == 0)
         return 0;
     const struct rco_buf *from = res.err.len ? &res.err : &res.out;
     size_t n;
     const char *line = rco_fail_first_line(rco_buf_str(from), from->len, &n);
     const char *text = line ? rco_arena_strndup(&r->arena, line, n) : "no message";
-    return rco_failure_set(f, rco_fail_of_install(text), "%s %s: %s", argv->list[0],
-                           rco_str_or_empty(argv->list[1]), text);
+    return rco_failure_set(f, rco_fail_of_install(text), "%s: %s", what, text);
 }
 
 static const char image_remedy[] =
@@ -78,7 +78,7 @@ static int install_nodejs(struct install *in, struct rco_failure *f)
     bool locked = has_file(in, "package-lock.json") || has_file(in, "npm-shrinkwrap.json");
     rco_argv_adds(&a, "npm", locked ? "ci" : "install", "--no-audit", "--no-fund",
                   "--no-update-notifier", NULL);
-    return run(in, &a, image_remedy, f);
+    return run(in, &a, locked ? "npm ci" : "npm install", image_remedy, f);
 }
 
 static int install_python(struct install *in, struct rco_failure *f)
@@ -91,9 +91,9 @@ static int install_python(struct install *in, struct rco_failure *f)
         rco_arena_printf(&in->r->arena, "%s/bin/python", rco_procenv_get(&in->env, "VIRTUAL_ENV"));
     rco_argv_adds(&pip, python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input",
                   "-r", "requirements.txt", NULL);
-    if (run(in, &venv, image_remedy, f) < 0)
+    if (run(in, &venv, "python3 -m venv", image_remedy, f) < 0)
         return -1;
-    return run(in, &pip, image_remedy, f);
+    return run(in, &pip, "pip install", image_remedy, f);
 }
 
 static int install_go(struct install *in, struct rco_failure *f)
@@ -102,7 +102,7 @@ static int install_go(struct install *in, struct rco_failure *f)
     if (!has_file(in, "go.mod"))
         return 0;
     rco_argv_adds(&a, "go", "mod", "download", NULL);
-    return run(in, &a, image_remedy, f);
+    return run(in, &a, "go mod download", image_remedy, f);
 }
 
 static int install_nothing(struct install *in RCO_UNUSED, struct rco_failure *f RCO_UNUSED)
@@ -141,7 +141,7 @@ static int install_plugins(struct install *in, struct rco_failure *f)
     struct rco_failure raw = RCO_FAILURE_INIT;
     rco_argv_adds(&a, "pulumi", "install", "--no-dependencies", "--non-interactive", "--color",
                   "never", NULL);
-    if (run(in, &a, image_remedy, &raw) == 0)
+    if (run(in, &a, "pulumi install", image_remedy, &raw) == 0)
         return 0;
     *f = raw;
     if (strstr(raw.message, "plugin"))

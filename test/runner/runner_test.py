@@ -458,7 +458,7 @@ class Install(Base):
         commit = self.repository.commit({"go/Pulumi.yaml": "name: shop\nruntime: go\n", "go/go.mod": "module shop\n"})
         pod = self.pod(program=(self.repository.url, "go", commit), path_first=fakes,
                        env=[{"name": "GOPROXY", "value": "https://packages.example.com"}], **self.inputs())
-        self.init_failure(pod, "install", "Source", "go mod: no such module")
+        self.init_failure(pod, "install", "Source", "go mod download: no such module")
         seen = (pod.root / "workspace/src/go/seen").read_text().splitlines()
         self.assertIn("GOPROXY=https://packages.example.com", seen)
         self.assertIn("GOTOOLCHAIN=local", seen)

@@ -74,6 +74,13 @@ static void every_failure_class_and_reason_says_what_to_do(void **state)
         if (!row || !row->meaning || !row->next[0])
             fail_msg("no advice for failure class %s", rco_failure_class_words[i]);
     }
+    /* Who has to act is another where the account of the program lacks a right. */
+    const char *forbidden = "configmaps \"page\" is forbidden: User "
+                            "\"system:serviceaccount:shop:default\" cannot patch";
+    assert_non_null(strstr(rco_advice_failure("Resource", forbidden)->who, "gives rights"));
+    assert_ptr_equal(rco_advice_failure("Resource", "no such image"), rco_advice_class("Resource"));
+    assert_ptr_equal(rco_advice_failure("Resource", NULL), rco_advice_class("Resource"));
+    assert_ptr_equal(rco_advice_failure("Config", forbidden), rco_advice_class("Config"));
     rco_advice_classes(&n);
     assert_int_equal(n, 14);
     rows = rco_advice_reasons(&n);
