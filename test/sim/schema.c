@@ -58,7 +58,6 @@ static void convert_rules(const char *file, struct sim_schema *s, const struct r
         rule->text = sim_tree_str(r, "rule");
         rule->message = sim_tree_str(r, "message");
         rule->field_path = sim_tree_str(r, "fieldPath");
-        rule->reason = sim_tree_str(r, "reason");
         rule->cel = rule->text ? sim_cel_new(&forever, rule->text, &why) : NULL;
         if (!rule->cel || !rule->message)
             die(file, rule->text ? rule->text : "a rule", rule->message ? why : "no message");
