@@ -1,6 +1,7 @@
 /* The simulator as a program; see docs/simulation.md. */
 #include "breaks.h"
 #include "campaign.h"
+#include "ops.h"
 #include "run.h"
 #include "workload.h"
 
@@ -21,6 +22,9 @@ static int usage(void)
           "  switches             what --break can break\n"
           "  soak HOURS FROM      random plans for HOURS of real time\n"
           "  words N              the plan of seed N as words\n"
+          "  ops FROM COUNT       operations on living systems (0: every one, and 2,000)\n"
+          "  ops-replay SESSION   one session of them, with a readable trace\n"
+          "  ops-hunt SESSIONS    sessions until the first violation\n"
           "  workloads            their names\n",
           stderr);
     return 2;
@@ -85,6 +89,12 @@ static int command(int argc, char **argv)
     }
     if (argc == 3 && strcmp(argv[0], "soak") == 0)
         return sim_campaign_soak(atof(argv[1]), strtoull(argv[2], NULL, 10));
+    if (argc == 3 && strcmp(argv[0], "ops") == 0)
+        return sim_ops_campaign(strtoull(argv[1], NULL, 10), atoi(argv[2]));
+    if (argc == 2 && strcmp(argv[0], "ops-replay") == 0)
+        return sim_ops_replay(strtoull(argv[1], NULL, 10));
+    if (argc == 2 && strcmp(argv[0], "ops-hunt") == 0)
+        return sim_ops_hunt(atoi(argv[1]));
     if (argc == 1 && strcmp(argv[0], "workloads") == 0) {
         for (size_t i = 0; i < sim_n_workloads; i++)
             printf("%-24s %s\n", sim_workloads[i].name, sim_workloads[i].text);
