@@ -10,8 +10,8 @@
 static struct reply as_operator(struct bed *b, const char *method, const char *path,
                                 const char *body)
 {
-    return bed_ask(b, &(struct ask){
-                          .who = BED_OPERATOR, .method = method, .path = path, .body = body});
+    return bed_ask(
+        b, &(struct ask){.who = BED_OPERATOR, .method = method, .path = path, .body = body});
 }
 
 static void check_forbidden(struct bed *b, const char *verb, const struct reply *r, bool named)
@@ -72,11 +72,12 @@ static void leases_elsewhere(struct bed *b)
 
 static struct reply review(struct bed *b, const char *token, const char *audience)
 {
-    return as_operator(b, "POST", REVIEWS,
-                       bed_text(b,
-                                "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":"
-                                "\"TokenReview\",\"spec\":{\"token\":\"%s\",\"audiences\":[\"%s\"]}}",
-                                token, audience));
+    return as_operator(
+        b, "POST", REVIEWS,
+        bed_text(b,
+                 "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":"
+                 "\"TokenReview\",\"spec\":{\"token\":\"%s\",\"audiences\":[\"%s\"]}}",
+                 token, audience));
 }
 
 static bool has_items(const struct reply *r)
@@ -99,8 +100,7 @@ static const char *make_pod(struct bed *b)
 
 static const char *extra(const struct reply *r, const char *key)
 {
-    const struct rco_value *list =
-        sim_tree_get(sim_tree_get(r->json, "status|user|extra"), key);
+    const struct rco_value *list = sim_tree_get(sim_tree_get(r->json, "status|user|extra"), key);
 
     return list && list->first ? list->first->text : NULL;
 }
@@ -114,8 +114,7 @@ static void good_token(struct bed *b)
     check_code(b, "review", &r, 201);
     check_at(b, &r, "kind", "TokenReview");
     check_at(b, &r, "status|authenticated", "true");
-    check_at(b, &r, "status|user|username",
-             bed_text(b, "system:serviceaccount:%s:default", b->ns));
+    check_at(b, &r, "status|user|username", bed_text(b, "system:serviceaccount:%s:default", b->ns));
     check(b, "audience", sim_tree_has(r.json, "status|audiences", BED_AUDIENCE));
     check_str(b, "pod", name, extra(&r, "authentication.kubernetes.io/pod-name"));
     check_str(b, "its uid", uid_of(&pod), extra(&r, "authentication.kubernetes.io/pod-uid"));
@@ -189,20 +188,23 @@ static void lease(struct bed *b)
                              "{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{"
                              "\"holderIdentity\":\"b\"}}",
                              rv_of(&made)));
-    check_refusal(b, "renew from an old version", &r, 409, "Conflict",
-                  bed_text(b,
-                           "Operation cannot be fulfilled on leases.coordination.k8s.io \"%s\": the "
-                           "object has been modified; please apply your changes to the latest "
-                           "version and try again",
-                           b->ns));
-    r = as_operator(b, "PATCH", path, "{\"spec\":{\"holderIdentity\":\"\",\"leaseDurationSeconds\":1}}");
+    check_refusal(
+        b, "renew from an old version", &r, 409, "Conflict",
+        bed_text(b,
+                 "Operation cannot be fulfilled on leases.coordination.k8s.io \"%s\": the "
+                 "object has been modified; please apply your changes to the latest "
+                 "version and try again",
+                 b->ns));
+    r = as_operator(b, "PATCH", path,
+                    "{\"spec\":{\"holderIdentity\":\"\",\"leaseDurationSeconds\":1}}");
     check_code(b, "a holder without a name: it is given back", &r, 200);
     r = as_operator(b, "PATCH", path, "{\"spec\":{\"leaseDurationSeconds\":0}}");
-    check_refusal(b, "no duration", &r, 422, "Invalid",
-                  bed_text(b,
-                           "Lease.coordination.k8s.io \"%s\" is invalid: spec.leaseDurationSeconds: "
-                           "Invalid value: 0: must be greater than 0",
-                           b->ns));
+    check_refusal(
+        b, "no duration", &r, 422, "Invalid",
+        bed_text(b,
+                 "Lease.coordination.k8s.io \"%s\" is invalid: spec.leaseDurationSeconds: "
+                 "Invalid value: 0: must be greater than 0",
+                 b->ns));
     as_operator(b, "DELETE", path, NULL);
 }
 
@@ -210,19 +212,21 @@ static void lease(struct bed *b)
 
 static const char *event_json(struct bed *b, const char *name, const char *action, const char *note)
 {
-    return bed_text(b,
-                    "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{\"name\":"
-                    "\"%s\",\"namespace\":\"%s\"},\"eventTime\":\"2026-01-01T00:00:00.000000Z\","
-                    "\"action\":\"%s\",\"reason\":\"Planned\",\"type\":\"Normal\",\"note\":\"%s\","
-                    "\"reportingController\":\"runtimecloud.io/controller\",\"reportingInstance\":"
-                    "\"i\",\"regarding\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":"
-                    "\"%s\",\"name\":\"a\"}}",
-                    name, b->ns, action, note, b->ns);
+    return bed_text(
+        b,
+        "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{\"name\":"
+        "\"%s\",\"namespace\":\"%s\"},\"eventTime\":\"2026-01-01T00:00:00.000000Z\","
+        "\"action\":\"%s\",\"reason\":\"Planned\",\"type\":\"Normal\",\"note\":\"%s\","
+        "\"reportingController\":\"runtimecloud.io/controller\",\"reportingInstance\":"
+        "\"i\",\"regarding\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":"
+        "\"%s\",\"name\":\"a\"}}",
+        name, b->ns, action, note, b->ns);
 }
 
 static void events(struct bed *b)
 {
-    struct reply r = as_operator(b, "POST", at(b, "events", NULL), event_json(b, "e.1", "Plan", "x"));
+    struct reply r =
+        as_operator(b, "POST", at(b, "events", NULL), event_json(b, "e.1", "Plan", "x"));
 
     check_code(b, "create", &r, 201);
     check_at(b, &r, "note", "x");

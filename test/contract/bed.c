@@ -2,8 +2,8 @@
 #include "bed.h"
 
 #include "base/buf.h"
-#include "json/stream.h"
 #include "lies.h"
+#include "json/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static const char *path_of(struct bed *b, const char *path)
 
 struct reply bed_ask(struct bed *b, const struct ask *q)
 {
-    const char *type = q->content_type                 ? q->content_type
+    const char *type = q->content_type                   ? q->content_type
                        : strcmp(q->method, "PATCH") == 0 ? "application/merge-patch+json"
                                                          : "application/json";
     const char *const headers[] = {bed_text(b, "Content-Type: %s", type),
@@ -163,8 +163,7 @@ struct stream {
 static int on_event(void *ctx, enum rco_watch_type type, const char *object, size_t n,
                     struct rco_error *err)
 {
-    static const char *const names[] = {"?",       "ADDED",    "MODIFIED",
-                                        "DELETED", "BOOKMARK", "ERROR"};
+    static const char *const names[] = {"?", "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
     struct stream *s = ctx;
     struct bed *b = s->bed;
     struct queued *q = RCO_NEW(&b->arena, struct queued);
@@ -216,16 +215,13 @@ struct stream *bed_watch(struct bed *b, const char *path)
 
     s->bed = b;
     s->tail = &s->first;
-    s->parser =
-        rco_watch_parser_new(&(struct rco_watch_handler){.event = on_event, .ctx = s});
+    s->parser = rco_watch_parser_new(&(struct rco_watch_handler){.event = on_event, .ctx = s});
     if (b->verbose)
         printf("    WATCH %s\n", path);
     s->call = rco_transport_start(
         b->transports[BED_ADMIN],
-        &(struct rco_http_request){.method = "GET",
-                                   .path = path_of(b, path),
-                                   .headers = headers,
-                                   .lane = RCO_LANE_WATCH},
+        &(struct rco_http_request){
+            .method = "GET", .path = path_of(b, path), .headers = headers, .lane = RCO_LANE_WATCH},
         &(struct rco_http_handler){
             .head = on_head, .data = on_data, .done = on_stream_done, .ctx = s});
     return s;

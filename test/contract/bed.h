@@ -1,5 +1,5 @@
-/* One API server under test: the simulator's or a real one. Cases (cases.h) are written against this
- * and know nothing else of it, so that both are asked the same questions. */
+/* One API server under test: the simulator's or a real one. Cases (cases.h) are written against
+ * this and know nothing else of it, so that both are asked the same questions. */
 #ifndef RCO_CONTRACT_BED_H
 #define RCO_CONTRACT_BED_H
 
@@ -79,7 +79,8 @@ struct event {
 struct stream *bed_watch(struct bed *b, const char *path);
 /* The next event; waits PATIENCE at most. */
 struct event bed_next(struct stream *s, int64_t patience);
-/* Whether the stream has ended, waiting PATIENCE at most; RET_CLEAN: by the server, in good order. */
+/* Whether the stream has ended, waiting PATIENCE at most; RET_CLEAN: by the server, in good order.
+ */
 bool bed_ended(struct stream *s, int64_t patience, bool *ret_clean);
 /* HTTP status of the stream, waited for; 0: none. */
 int bed_stream_status(struct stream *s);

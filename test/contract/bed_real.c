@@ -165,11 +165,11 @@ static int connect_all(struct real_bed *x, const char *dir, int port)
     o.cert_file = cert;
     o.key_file = key;
     x->clients[BED_ADMIN] = rco_http_client_new(x->bed.loop, &o, &err);
-    x->etcd = rco_http_client_new(
-        x->bed.loop,
-        &(struct rco_http_client_options){.base_url = etcd,
-                                          .user_agent = "runtime-cloud-contract-test"},
-        &err);
+    x->etcd =
+        rco_http_client_new(x->bed.loop,
+                            &(struct rco_http_client_options){
+                                .base_url = etcd, .user_agent = "runtime-cloud-contract-test"},
+                            &err);
     if (x->clients[BED_OPERATOR] && x->clients[BED_ADMIN] && x->etcd)
         return 0;
     fprintf(stderr, "%s\n", err.msg);

@@ -163,8 +163,9 @@ const char *another_namespace(struct bed *b, const char *suffix)
     const char *ns = bed_text(b, "%s-%s", b->ns, suffix);
     struct reply r =
         bed_do(b, "POST", at(b, "namespaces", NULL),
-               bed_text(b, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
-                           "\"%s\"}}",
+               bed_text(b,
+                        "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
+                        "\"%s\"}}",
                         ns));
 
     check_code(b, "create a namespace", &r, 201);

@@ -39,7 +39,8 @@ bool check_event(struct bed *b, const char *what, const struct event *e, const c
 
 /* --- paths and objects --- */
 
-/* Path of a kind by its plural, in the case's namespace ("namespaces" has none); NAME NULL = all. */
+/* Path of a kind by its plural, in the case's namespace ("namespaces" has none); NAME NULL = all.
+ */
 const char *at(struct bed *b, const char *plural, const char *name);
 /* The same in namespace NS. */
 const char *at_in(struct bed *b, const char *ns, const char *plural, const char *name);

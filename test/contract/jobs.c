@@ -21,15 +21,16 @@ static struct reply make_held_job(struct bed *b, const char *name)
     struct reply r;
 
     b->ops->admit_pods(b, b->ns);
-    r = bed_do(b, "POST", at(b, "jobs", NULL),
-               bed_text(b,
-                        "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"%s\"}"
-                        ",\"spec\":{\"backoffLimit\":0,\"template\":{\"metadata\":{\"labels\":{"
-                        "\"of\":\"%s\"},\"finalizers\":[\"a.example.com/x\"]},\"spec\":{"
-                        "\"restartPolicy\":\"Never\",\"automountServiceAccountToken\":false,"
-                        "\"containers\":[{\"name\":\"engine\",\"image\":"
-                        "\"registry.example.com/runner:1\"}]}}}}",
-                        name, name));
+    r = bed_do(
+        b, "POST", at(b, "jobs", NULL),
+        bed_text(b,
+                 "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"%s\"}"
+                 ",\"spec\":{\"backoffLimit\":0,\"template\":{\"metadata\":{\"labels\":{"
+                 "\"of\":\"%s\"},\"finalizers\":[\"a.example.com/x\"]},\"spec\":{"
+                 "\"restartPolicy\":\"Never\",\"automountServiceAccountToken\":false,"
+                 "\"containers\":[{\"name\":\"engine\",\"image\":"
+                 "\"registry.example.com/runner:1\"}]}}}}",
+                 name, name));
     check_code(b, "create a Job", &r, 201);
     return r;
 }
@@ -73,7 +74,8 @@ static const struct rco_value *condition(const struct reply *job, const char *ty
     const struct rco_value *list = sim_tree_get(job->json, "status|conditions");
 
     for (const struct rco_value *c = list ? list->first : NULL; c; c = c->next)
-        if (rco_streq(sim_tree_str(c, "type"), type) && rco_streq(sim_tree_str(c, "status"), "True"))
+        if (rco_streq(sim_tree_str(c, "type"), type) &&
+            rco_streq(sim_tree_str(c, "status"), "True"))
             return c;
     return NULL;
 }
@@ -189,7 +191,8 @@ static void fails(struct bed *b)
     check_at(b, &r, "status|failed", "1");
     check_at(b, &r, "status|active", NULL);
     r = bed_do(b, "GET", at(b, "pods", pod), NULL);
-    check(b, "the controller lets the pod go", !sim_tree_has(r.json, "metadata|finalizers", TRACKING));
+    check(b, "the controller lets the pod go",
+          !sim_tree_has(r.json, "metadata|finalizers", TRACKING));
     check(b, "others do not", sim_tree_has(r.json, "metadata|finalizers", "a.example.com/x"));
     bed_sleep(b, 500 * BED_MS);
     r = bed_do(b, "GET", pods_of(b, "j"), NULL);
@@ -239,7 +242,8 @@ static void pod_told_to_go(struct bed *b)
     check(b, "Failed still does not", !has_failed(&r));
     bed_sleep(b, 1500 * BED_MS);
     r = bed_do(b, "GET", at(b, "pods", pod), NULL);
-    check(b, "the controller has let it go", !sim_tree_has(r.json, "metadata|finalizers", TRACKING));
+    check(b, "the controller has let it go",
+          !sim_tree_has(r.json, "metadata|finalizers", TRACKING));
     check_at(b, &r, "status|phase", "Running");
     set_phase(b, pod, "Failed");
     r = bed_poll(b, at(b, "jobs", "j"), has_failed);
@@ -310,7 +314,8 @@ static void job_deleted(struct bed *b)
     check_at(b, &r, "metadata|deletionGracePeriodSeconds", "30");
     bed_sleep(b, 1500 * BED_MS);
     r = bed_do(b, "GET", at(b, "pods", pod), NULL);
-    check(b, "the controller has let it go", !sim_tree_has(r.json, "metadata|finalizers", TRACKING));
+    check(b, "the controller has let it go",
+          !sim_tree_has(r.json, "metadata|finalizers", TRACKING));
     check(b, "others hold it", sim_tree_has(r.json, "metadata|finalizers", "a.example.com/x"));
 }
 
@@ -334,8 +339,9 @@ static void immutable(struct bed *b)
 
     make_job(b, "j", ",\"suspend\":true");
     r = bed_do(b, "PATCH", at(b, "jobs", "j"), "{\"spec\":{\"completions\":3}}");
-    check_refusal(b, "completions", &r, 422, "Invalid",
-                  "Job.batch \"j\" is invalid: spec.completions: Invalid value: 3: field is immutable");
+    check_refusal(
+        b, "completions", &r, 422, "Invalid",
+        "Job.batch \"j\" is invalid: spec.completions: Invalid value: 3: field is immutable");
     r = bed_do(b, "PATCH", at(b, "jobs", "j"),
                "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"engine\",\"image\":"
                "\"other\"}]}}}}");

@@ -28,7 +28,8 @@ static void held_ours(struct bed *b)
     struct reply r;
 
     make_environment(b, "dev");
-    bed_do(b, "PATCH", at(b, "environments", "dev"), "{\"metadata\":{\"finalizers\":[\"a.example.com/x\"]}}");
+    bed_do(b, "PATCH", at(b, "environments", "dev"),
+           "{\"metadata\":{\"finalizers\":[\"a.example.com/x\"]}}");
     r = bed_do(b, "DELETE", at(b, "environments", "dev"), NULL);
     check_code(b, "delete", &r, 200);
     check_at(b, &r, "metadata|generation", "2");
@@ -45,10 +46,11 @@ static void no_more_finalizers(struct bed *b)
     bed_do(b, "DELETE", at(b, "configmaps", "a"), NULL);
     r = bed_do(b, "PATCH", at(b, "configmaps", "a"),
                "{\"metadata\":{\"finalizers\":[\"a.example.com/x\",\"a.example.com/y\"]}}");
-    check_refusal(b, "patch", &r, 422, "Invalid",
-                  "ConfigMap \"a\" is invalid: metadata.finalizers: Forbidden: no new finalizers can "
-                  "be added if the object is being deleted, found new finalizers "
-                  "[]string{\"a.example.com/y\"}");
+    check_refusal(
+        b, "patch", &r, 422, "Invalid",
+        "ConfigMap \"a\" is invalid: metadata.finalizers: Forbidden: no new finalizers can "
+        "be added if the object is being deleted, found new finalizers "
+        "[]string{\"a.example.com/y\"}");
     check_cause(b, "patch", &r, "FieldValueForbidden", "metadata.finalizers");
 }
 

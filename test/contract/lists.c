@@ -121,9 +121,9 @@ static void all_namespaces(struct bed *b)
     struct reply r;
 
     make_configmap(b, "mine", bed_text(b, ",\"labels\":{\"case\":\"%s\"}", b->ns), "");
-    r = bed_do(b, "POST", at_in(b, ns, "configmaps", NULL),
-               bed_text(b, "{\"metadata\":{\"name\":\"theirs\",\"labels\":{\"case\":\"%s\"}}}",
-                        b->ns));
+    r = bed_do(
+        b, "POST", at_in(b, ns, "configmaps", NULL),
+        bed_text(b, "{\"metadata\":{\"name\":\"theirs\",\"labels\":{\"case\":\"%s\"}}}", b->ns));
     check_code(b, "create", &r, 201);
     r = bed_do(b, "GET", bed_text(b, "/api/v1/configmaps?labelSelector=case%%3D%s", b->ns), NULL);
     check_str(b, "names: keys are sorted, not namespaces", "theirs mine", names(b, &r));
@@ -150,7 +150,8 @@ static void future(struct bed *b)
     struct reply r =
         list(b, "configmaps", "resourceVersion=99999999&resourceVersionMatch=NotOlderThan");
 
-    check_refusal(b, "list", &r, 504, "Timeout", "Timeout: Too large resource version: 99999999, current: *");
+    check_refusal(b, "list", &r, 504, "Timeout",
+                  "Timeout: Too large resource version: 99999999, current: *");
     check_cause(b, "list", &r, "ResourceVersionTooLarge", NULL);
     check_at(b, &r, "details|retryAfterSeconds", "1");
     check_int(b, "Retry-After", 1000, r.retry_after_ms);
@@ -242,7 +243,8 @@ static void with_selector(struct bed *b)
     r = list(b, "configmaps", "limit=2&labelSelector=half%3D0");
     check_str(b, "first page", "a0 a2", names(b, &r));
     check_at(b, &r, "metadata|remainingItemCount", NULL);
-    r = list(b, "configmaps", bed_text(b, "limit=2&labelSelector=half%%3D0&continue=%s", token_of(&r)));
+    r = list(b, "configmaps",
+             bed_text(b, "limit=2&labelSelector=half%%3D0&continue=%s", token_of(&r)));
     check_str(b, "second page", "a4", names(b, &r));
     check_at(b, &r, "metadata|continue", NULL);
 }
@@ -264,9 +266,9 @@ static void limit_of_any_version(struct bed *b)
 
     make_some(b, 2);
     made = make_configmap(b, "last", "", "");
-    r = list(b, "configmaps",
-             bed_text(b, "limit=2&resourceVersion=%s&resourceVersionMatch=NotOlderThan",
-                      rv_of(&made)));
+    r = list(
+        b, "configmaps",
+        bed_text(b, "limit=2&resourceVersion=%s&resourceVersionMatch=NotOlderThan", rv_of(&made)));
     check_str(b, "not older than", "a0 a1", names(b, &r));
     r = list(b, "configmaps", bed_text(b, "limit=2&continue=%s", token_of(&r)));
     check_str(b, "its second page", "last", names(b, &r));
@@ -280,8 +282,9 @@ static void forgotten(struct bed *b)
     make_environment(b, "b");
     b->ops->compact(b);
     r = list(b, "environments", bed_text(b, "limit=1&continue=%s", b->ops->old_token(b, "a")));
-    check_refusal(b, "list", &r, 410, "Expired",
-                  "The provided continue parameter is too old to display a consistent list result. *");
+    check_refusal(
+        b, "list", &r, 410, "Expired",
+        "The provided continue parameter is too old to display a consistent list result. *");
     check(b, "it offers another token", sim_tree_str(r.json, "metadata|continue") != NULL);
 }
 

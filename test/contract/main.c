@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 static const struct contract_case *const tables[] = {
-    object_cases, patch_cases, status_cases, lifecycle_cases, owner_cases,     schema_cases,
-    rule_cases,   list_cases,  page_cases,   watch_cases,     namespace_cases, access_cases,
-    job_cases};
+    object_cases,    patch_cases,  status_cases, lifecycle_cases, owner_cases,
+    schema_cases,    rule_cases,   list_cases,   page_cases,      watch_cases,
+    namespace_cases, access_cases, job_cases};
 
 /* What a run of all cases came to. */
 struct tally {
@@ -29,7 +29,8 @@ static void make_namespace(struct bed *b, unsigned number)
 {
     b->ns = bed_text(b, "c%u-%d", number, (int)getpid()); /* a server may have seen another run */
     bed_do(b, "POST", at(b, "namespaces", NULL),
-           bed_text(b, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}",
+           bed_text(b,
+                    "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}",
                     b->ns));
 }
 

@@ -14,7 +14,8 @@ static void marked(struct bed *b)
     check_at(b, &r, "kind", "Namespace");
     check_at(b, &r, "status|phase", "Terminating");
     check(b, "it is marked", sim_tree_str(r.json, "metadata|deletionTimestamp") != NULL);
-    check(b, "it waits by its own finalizer", sim_tree_has(r.json, "spec|finalizers", "kubernetes"));
+    check(b, "it waits by its own finalizer",
+          sim_tree_has(r.json, "spec|finalizers", "kubernetes"));
     check(b, "and by no other", !sim_tree_get(r.json, "metadata|finalizers"));
 }
 
@@ -27,11 +28,12 @@ static void refuses(struct bed *b)
     check_code(b, "create", &r, 201);
     bed_do(b, "DELETE", at(b, "namespaces", ns), NULL);
     r = bed_do(b, "POST", at_in(b, ns, "configmaps", NULL), "{\"metadata\":{\"name\":\"c\"}}");
-    check_refusal(b, "create", &r, 403, "Forbidden",
-                  bed_text(b,
-                           "configmaps \"c\" is forbidden: unable to create new content in namespace "
-                           "%s because it is being terminated",
-                           ns));
+    check_refusal(
+        b, "create", &r, 403, "Forbidden",
+        bed_text(b,
+                 "configmaps \"c\" is forbidden: unable to create new content in namespace "
+                 "%s because it is being terminated",
+                 ns));
     check_details(b, "create", &r, "c", NULL, "configmaps");
     check_cause(b, "create", &r, "NamespaceTerminating", "metadata.namespace");
     r = bed_do(b, "POST", at_in(b, ns, "configmaps", NULL), "{\"metadata\":{\"name\":\"a\"}}");

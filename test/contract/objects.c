@@ -83,11 +83,13 @@ static void nameless(struct bed *b)
 
 static void misnamed(struct bed *b)
 {
-    struct reply r = bed_do(b, "POST", at(b, "configmaps", NULL), "{\"metadata\":{\"name\":\"A_b\"}}");
+    struct reply r =
+        bed_do(b, "POST", at(b, "configmaps", NULL), "{\"metadata\":{\"name\":\"A_b\"}}");
 
-    check_refusal(b, "bad name", &r, 422, "Invalid",
-                  "ConfigMap \"A_b\" is invalid: metadata.name: Invalid value: \"A_b\": a lowercase "
-                  "RFC 1123 subdomain must consist of *");
+    check_refusal(
+        b, "bad name", &r, 422, "Invalid",
+        "ConfigMap \"A_b\" is invalid: metadata.name: Invalid value: \"A_b\": a lowercase "
+        "RFC 1123 subdomain must consist of *");
     check_cause(b, "bad name", &r, "FieldValueInvalid", "metadata.name");
 }
 
@@ -164,9 +166,10 @@ static void bad_label(struct bed *b)
     struct reply r = bed_do(b, "POST", at(b, "configmaps", NULL),
                             "{\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":\"b c\"}}}");
 
-    check_refusal(b, "create", &r, 422, "Invalid",
-                  "ConfigMap \"a\" is invalid: metadata.labels: Invalid value: \"b c\": a valid label "
-                  "must be *");
+    check_refusal(
+        b, "create", &r, 422, "Invalid",
+        "ConfigMap \"a\" is invalid: metadata.labels: Invalid value: \"b c\": a valid label "
+        "must be *");
     check_cause(b, "create", &r, "FieldValueInvalid", "metadata.labels");
 }
 
@@ -175,9 +178,10 @@ static void bad_finalizer(struct bed *b)
     struct reply r = bed_do(b, "POST", at(b, "configmaps", NULL),
                             "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x\"]}}");
 
-    check_refusal(b, "create", &r, 422, "Invalid",
-                  "ConfigMap \"a\" is invalid: metadata.finalizers[0]: Invalid value: \"x\": name is "
-                  "neither a standard finalizer name nor is it fully qualified");
+    check_refusal(
+        b, "create", &r, 422, "Invalid",
+        "ConfigMap \"a\" is invalid: metadata.finalizers[0]: Invalid value: \"x\": name is "
+        "neither a standard finalizer name nor is it fully qualified");
 }
 
 static const char *big(struct bed *b, size_t n)
@@ -263,12 +267,13 @@ static void wrong_version(struct bed *b)
     r = bed_do(b, "DELETE", at(b, "environments", "dev"),
                bed_text(b, "{\"preconditions\":{\"uid\":\"%s\",\"resourceVersion\":\"1\"}}",
                         uid_of(&made)));
-    check_refusal(b, "delete", &r, 409, "Conflict",
-                  bed_text(b,
-                           "Operation cannot be fulfilled on Environment.runtimecloud.io \"dev\": the "
-                           "ResourceVersion in the precondition (1) does not match the "
-                           "ResourceVersion in record (%s). The object might have been modified",
-                           rv_of(&made)));
+    check_refusal(
+        b, "delete", &r, 409, "Conflict",
+        bed_text(b,
+                 "Operation cannot be fulfilled on Environment.runtimecloud.io \"dev\": the "
+                 "ResourceVersion in the precondition (1) does not match the "
+                 "ResourceVersion in record (%s). The object might have been modified",
+                 rv_of(&made)));
     check_details(b, "delete", &r, "dev", "runtimecloud.io", "Environment");
     r = bed_do(b, "DELETE", at(b, "environments", "dev"),
                bed_text(b, "{\"preconditions\":{\"uid\":\"%s\",\"resourceVersion\":\"%s\"}}",

@@ -15,13 +15,14 @@ static void unchanged(struct bed *b)
     check_at(b, &r, "metadata|resourceVersion", rv_of(&made));
 }
 
-/* What is stored at first lacks the default of the status, which each read supplies; the first write of
- * any kind stores it. */
+/* What is stored at first lacks the default of the status, which each read supplies; the first
+ * write of any kind stores it. */
 static void unchanged_ours(struct bed *b)
 {
     struct reply made = make_environment(b, "dev"), first, r;
 
-    first = bed_do(b, "PATCH", at(b, "environments", "dev"), "{\"spec\":{\"class\":\"development\"}}");
+    first =
+        bed_do(b, "PATCH", at(b, "environments", "dev"), "{\"spec\":{\"class\":\"development\"}}");
     check_code(b, "patch", &first, 200);
     check(b, "the first moves the version", strcmp(rv_of(&first), rv_of(&made)) != 0);
     r = bed_do(b, "PATCH", at(b, "environments", "dev"), "{\"spec\":{\"class\":\"development\"}}");
@@ -67,9 +68,10 @@ static void lists(struct bed *b)
                "{\"spec\":{\"git\":{\"allowedRepositories\":[\"https://one.example.com/x\","
                "\"https://two.example.com/x\"]}}}");
     check_code(b, "patch", &r, 200);
-    check(b, "lists are replaced as a whole",
-          sim_tree_has(r.json, "spec|git|allowedRepositories", "https://two.example.com/x") &&
-              !sim_tree_has(r.json, "spec|git|allowedRepositories", "https://git.example.com/team"));
+    check(
+        b, "lists are replaced as a whole",
+        sim_tree_has(r.json, "spec|git|allowedRepositories", "https://two.example.com/x") &&
+            !sim_tree_has(r.json, "spec|git|allowedRepositories", "https://git.example.com/team"));
 }
 
 static void stale(struct bed *b)
@@ -85,8 +87,9 @@ static void stale(struct bed *b)
     make_environment(b, "dev");
     r = bed_do(b, "PATCH", at(b, "environments", "dev/status"),
                "{\"metadata\":{\"resourceVersion\":\"1\"},\"status\":{\"observedGeneration\":1}}");
-    check_refusal(b, "patch of the status", &r, 409, "Conflict",
-                  "Operation cannot be fulfilled on environments.runtimecloud.io \"dev\": " MODIFIED);
+    check_refusal(
+        b, "patch of the status", &r, 409, "Conflict",
+        "Operation cannot be fulfilled on environments.runtimecloud.io \"dev\": " MODIFIED);
     check_details(b, "patch of the status", &r, "dev", "runtimecloud.io", "environments");
 }
 
@@ -137,22 +140,23 @@ static void content_type(struct bed *b)
 
 static void update(struct bed *b)
 {
-    struct reply made = make_configmap(b, "a", ",\"labels\":{\"x\":\"y\"}",
-                                       ",\"data\":{\"k\":\"v\"}"),
+    struct reply made =
+                     make_configmap(b, "a", ",\"labels\":{\"x\":\"y\"}", ",\"data\":{\"k\":\"v\"}"),
                  r;
 
     r = bed_do(b, "PUT", at(b, "configmaps", "a"),
-               bed_text(b, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"%s\"},\"data\":{"
-                           "\"l\":\"w\"}}",
+               bed_text(b,
+                        "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"%s\"},\"data\":{"
+                        "\"l\":\"w\"}}",
                         rv_of(&made)));
     check_code(b, "update", &r, 200);
     check_at(b, &r, "data|k", NULL);
     check_at(b, &r, "data|l", "w");
     check_at(b, &r, "metadata|labels|x", NULL);
     check_at(b, &r, "metadata|uid", uid_of(&made));
-    r = bed_do(b, "PUT", at(b, "configmaps", "a"),
-               bed_text(b, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"%s\"}}",
-                        rv_of(&made)));
+    r = bed_do(
+        b, "PUT", at(b, "configmaps", "a"),
+        bed_text(b, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"%s\"}}", rv_of(&made)));
     check_refusal(b, "update of an old version", &r, 409, "Conflict",
                   "Operation cannot be fulfilled on configmaps \"a\": " MODIFIED);
 }

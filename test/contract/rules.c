@@ -1,5 +1,5 @@
-/* Rules of our definitions that look at what was before: what is immutable, the edges of a run. Each
- * row is asked of both servers; the words of a refusal are part of it. */
+/* Rules of our definitions that look at what was before: what is immutable, the edges of a run.
+ * Each row is asked of both servers; the words of a refusal are part of it. */
 #include "check.h"
 
 #include <string.h>
@@ -21,8 +21,8 @@
 #define STATE(x) STATUS("\"state\":\"" x "\"")
 
 struct rule {
-    const char *plural; /* of the kind */
-    bool status;        /* the patches are of the status */
+    const char *plural;    /* of the kind */
+    bool status;           /* the patches are of the status */
     const char *before[6]; /* patches that are accepted, in turn */
     const char *patch;
     const char *message; /* NULL: accepted */
@@ -34,29 +34,54 @@ struct rule {
 
 static const struct rule rules[] = {
     /* DeploymentSpecification */
-    {"deploymentspecifications", false, {0}, "{\"spec\":{\"tenantId\":\"other\"}}",
+    {"deploymentspecifications",
+     false,
+     {0},
+     "{\"spec\":{\"tenantId\":\"other\"}}",
      "spec.tenantId: Invalid value: \"object\": tenantId is immutable; make a new "
      "DeploymentSpecification instead"},
-    {"deploymentspecifications", false, {0}, "{\"spec\":{\"environmentId\":\"other\"}}",
+    {"deploymentspecifications",
+     false,
+     {0},
+     "{\"spec\":{\"environmentId\":\"other\"}}",
      "spec.environmentId: Invalid value: \"object\": environmentId is immutable; make a new "
      "DeploymentSpecification in the other environment instead"},
-    {"deploymentspecifications", false, {0}, "{\"spec\":{\"kind\":\"Environment\"}}",
+    {"deploymentspecifications",
+     false,
+     {0},
+     "{\"spec\":{\"kind\":\"Environment\"}}",
      "spec.kind: Invalid value: \"object\": kind is immutable; make a new DeploymentSpecification "
      "instead"},
-    {"deploymentspecifications", false, {0}, "{\"spec\":{\"stackName\":\"other\"}}",
-     "spec.stackName: Forbidden: stackName is immutable (its default is <projectId>-<name>): another "
+    {"deploymentspecifications",
+     false,
+     {0},
+     "{\"spec\":{\"stackName\":\"other\"}}",
+     "spec.stackName: Forbidden: stackName is immutable (its default is <projectId>-<name>): "
+     "another "
      "stack would leave what is deployed without an owner; make a new DeploymentSpecification "
      "instead"},
     {"deploymentspecifications", false, {0}, "{\"spec\":{\"stackName\":\"shop-x\"}}", NULL},
-    {"deploymentspecifications", false, {"{\"spec\":{\"stackName\":\"shop-x\"}}"},
-     "{\"spec\":{\"stackName\":null}}", NULL},
-    {"deploymentspecifications", false, {0},
-     "{\"spec\":{\"programVersion\":\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"}}", NULL},
+    {"deploymentspecifications",
+     false,
+     {"{\"spec\":{\"stackName\":\"shop-x\"}}"},
+     "{\"spec\":{\"stackName\":null}}",
+     NULL},
+    {"deploymentspecifications",
+     false,
+     {0},
+     "{\"spec\":{\"programVersion\":\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"}}",
+     NULL},
     /* Environment */
-    {"environments", false, {0}, "{\"spec\":{\"tenantId\":\"other\"}}",
+    {"environments",
+     false,
+     {0},
+     "{\"spec\":{\"tenantId\":\"other\"}}",
      "spec.tenantId: Invalid value: \"object\": tenantId is immutable; make a new Environment "
      "instead"},
-    {"environments", false, {0}, "{\"spec\":{\"projectId\":\"other\"}}",
+    {"environments",
+     false,
+     {0},
+     "{\"spec\":{\"projectId\":\"other\"}}",
      "spec.projectId: Invalid value: \"object\": projectId is immutable; make a new Environment "
      "instead"},
     {"environments", false, {0}, "{\"spec\":{\"class\":\"staging\"}}", NULL},
@@ -64,22 +89,39 @@ static const struct rule rules[] = {
     {"provisioningruns", false, {0}, "{\"spec\":{\"tenantId\":\"other\"}}", RUN_SPEC},
     {"provisioningruns", false, {0}, "{\"spec\":{\"specificationVersion\":2}}", RUN_SPEC},
     {"provisioningruns", false, {0}, "{\"spec\":{\"environmentClass\":\"staging\"}}", RUN_SPEC},
-    {"provisioningruns", false, {0}, "{\"spec\":{\"specificationRef\":{\"name\":\"other\"}}}", RUN_SPEC},
-    {"provisioningruns", false, {0}, "{\"spec\":{\"snapshot\":{\"timeoutSeconds\":61}}}",
+    {"provisioningruns",
+     false,
+     {0},
+     "{\"spec\":{\"specificationRef\":{\"name\":\"other\"}}}",
+     RUN_SPEC},
+    {"provisioningruns",
+     false,
+     {0},
+     "{\"spec\":{\"snapshot\":{\"timeoutSeconds\":61}}}",
      "spec.snapshot: Invalid value: \"object\": a run's snapshot is immutable; a re-run is a new "
      "ProvisioningRun"},
     {"provisioningruns", false, {0}, "{\"spec\":{\"cancel\":{\"by\":\"somebody\"}}}", NULL},
-    {"provisioningruns", false, {"{\"spec\":{\"cancel\":{\"by\":\"somebody\"}}}"},
+    {"provisioningruns",
+     false,
+     {"{\"spec\":{\"cancel\":{\"by\":\"somebody\"}}}"},
      "{\"spec\":{\"cancel\":null}}",
      "spec.cancel: Invalid value: \"object\": cancel is immutable once set"},
-    {"provisioningruns", false, {"{\"spec\":{\"cancel\":{\"by\":\"somebody\"}}}"},
+    {"provisioningruns",
+     false,
+     {"{\"spec\":{\"cancel\":{\"by\":\"somebody\"}}}"},
      "{\"spec\":{\"cancel\":{\"by\":\"another\"}}}",
      "spec.cancel: Invalid value: \"object\": cancel is immutable once set"},
     /* ProvisioningRun: its states */
     {"provisioningruns", true, {0}, STATE("Pending"), NULL},
-    {"provisioningruns", true, {0}, STATE("Planning"),
+    {"provisioningruns",
+     true,
+     {0},
+     STATE("Planning"),
      "status.state: Invalid value: \"object\": the first state of a run must be Pending"},
-    {"provisioningruns", true, {STATE("Pending")}, STATUS("\"state\":null"),
+    {"provisioningruns",
+     true,
+     {STATE("Pending")},
+     STATUS("\"state\":null"),
      "status.state: Invalid value: \"object\": state must not be removed"},
     {"provisioningruns", true, {STATE("Pending")}, STATE("Planning"), NULL},
     {"provisioningruns", true, {STATE("Pending")}, STATE("Failed"), NULL},
@@ -87,58 +129,95 @@ static const struct rule rules[] = {
     {"provisioningruns", true, {STATE("Pending")}, STATUS(PLANNED), EDGE},
     {"provisioningruns", true, {STATE("Pending"), STATE("Planning")}, STATUS(PLANNED), NULL},
     {"provisioningruns", true, {STATE("Pending"), STATE("Planning")}, STATE("Pending"), EDGE},
-    {"provisioningruns", true, {STATE("Pending"), STATE("Planning")}, STATE("Planned"),
-     "status.state: Invalid value: \"object\": the plan must be recorded (planReceipt) before a run "
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning")},
+     STATE("Planned"),
+     "status.state: Invalid value: \"object\": the plan must be recorded (planReceipt) before a "
+     "run "
      "goes beyond Planning"},
     {"provisioningruns", true, {STATE("Pending"), STATE("Failed")}, STATE("Planning"), EDGE},
     {"provisioningruns", true, {STATE("Pending"), STATE("Failed")}, STATE("Pending"), EDGE},
     {"provisioningruns", true, {STATE("Pending"), STATE("Cancelled")}, STATE("Planning"), EDGE},
-    {"provisioningruns", true, {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
      STATUS(RECEIPT("1", H64B)),
      "status.planReceipt: Invalid value: \"object\": planReceipt is immutable once recorded; a "
      "re-run is a new ProvisioningRun"},
-    {"provisioningruns", true, {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
      STATUS("\"planReceipt\":{\"adds\":2}"),
      "status.planReceipt: Invalid value: \"object\": planReceipt is immutable once recorded; a "
      "re-run is a new ProvisioningRun"},
-    {"provisioningruns", true, {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
-     STATE("Applying"), NULL},
-    {"provisioningruns", true, {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
-     STATE("AwaitingApproval"), NULL},
-    {"provisioningruns", true,
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
+     STATE("Applying"),
+     NULL},
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
+     STATE("AwaitingApproval"),
+     NULL},
+    {"provisioningruns",
+     true,
      {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("AwaitingApproval")},
-     STATE("Rejected"), NULL},
-    {"provisioningruns", true,
+     STATE("Rejected"),
+     NULL},
+    {"provisioningruns",
+     true,
      {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("AwaitingApproval"),
       STATE("Rejected")},
-     STATE("Applying"), EDGE},
-    {"provisioningruns", true, {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
-     STATUS(APPLIED), EDGE},
-    {"provisioningruns", true,
-     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("Applying")}, STATUS(APPLIED),
+     STATE("Applying"),
+     EDGE},
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
+     STATUS(APPLIED),
+     EDGE},
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("Applying")},
+     STATUS(APPLIED),
      NULL},
-    {"provisioningruns", true,
-     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("Applying")}, STATE("Applied"),
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("Applying")},
+     STATE("Applied"),
      "status.state: Invalid value: \"object\": an Applied run must have an applyReceipt"},
-    {"provisioningruns", true,
+    {"provisioningruns",
+     true,
      {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("Applying"), STATUS(APPLIED)},
-     STATE("Failed"), EDGE},
-    {"provisioningruns", true,
+     STATE("Failed"),
+     EDGE},
+    {"provisioningruns",
+     true,
      {STATE("Pending"), STATE("Planning"), STATUS(PLANNED), STATE("Applying"), STATUS(APPLIED)},
      STATUS("\"applyReceipt\":{\"result\":\"Failed\"}"),
      "status.applyReceipt: Invalid value: \"object\": applyReceipt is immutable once recorded; a "
      "re-run is a new ProvisioningRun"},
-    {"provisioningruns", true, {STATE("Pending"), STATE("Planning")},
+    {"provisioningruns",
+     true,
+     {STATE("Pending"), STATE("Planning")},
      STATUS("\"applyReceipt\":{\"result\":\"Failed\"}"),
-     "status.applyReceipt: Invalid value: \"object\": an applyReceipt needs a planReceipt and a run "
+     "status.applyReceipt: Invalid value: \"object\": an applyReceipt needs a planReceipt and a "
+     "run "
      "that applied"},
-    {"provisioningruns", true, {STATUS("\"startedAt\":\"2026-01-01T00:00:00Z\"")},
+    {"provisioningruns",
+     true,
+     {STATUS("\"startedAt\":\"2026-01-01T00:00:00Z\"")},
      STATUS("\"startedAt\":\"2026-01-01T00:00:01Z\""),
      "status.startedAt: Invalid value: \"object\": startedAt is immutable once set"},
-    {"provisioningruns", true, {STATUS("\"completedAt\":\"2026-01-01T00:00:00Z\"")},
+    {"provisioningruns",
+     true,
+     {STATUS("\"completedAt\":\"2026-01-01T00:00:00Z\"")},
      STATUS("\"completedAt\":null"),
      "status.completedAt: Invalid value: \"object\": completedAt is immutable once set"},
-    {"provisioningruns", true, {STATUS("\"provisioningRunId\":\"a\"")},
+    {"provisioningruns",
+     true,
+     {STATUS("\"provisioningRunId\":\"a\"")},
      STATUS("\"provisioningRunId\":\"b\""),
      "status.provisioningRunId: Invalid value: \"object\": provisioningRunId is immutable"},
 };
@@ -217,13 +296,16 @@ static void run_states(struct bed *b)
 
 static void production(struct bed *b)
 {
-    static const struct rule refused = {
-        "provisioningruns", true, {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
-        STATE("Applying"),
-        "status.state: Forbidden: an apply to an environment of class production needs an approval, "
-        "which this version cannot record"};
+    static const struct rule refused = {"provisioningruns",
+                                        true,
+                                        {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
+                                        STATE("Applying"),
+                                        "status.state: Forbidden: an apply to an environment of "
+                                        "class production needs an approval, "
+                                        "which this version cannot record"};
     static const struct rule empty = {
-        "provisioningruns", true,
+        "provisioningruns",
+        true,
         {STATE("Pending"), STATE("Planning"), STATUS("\"state\":\"Planned\"," RECEIPT("0", H64))},
         STATE("Applying"),
         NULL};
@@ -251,14 +333,16 @@ static void on_create(struct bed *b)
     struct reply r = bed_do(
         b, "POST", at(b, "environments", NULL),
         "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"Environment\",\"metadata\":{"
-        "\"name\":\"a234567890123456789012345678901234567890x\"},\"spec\":{\"tenantId\":\"default\","
+        "\"name\":\"a234567890123456789012345678901234567890x\"},\"spec\":{\"tenantId\":"
+        "\"default\","
         "\"projectId\":\"shop\",\"class\":\"development\",\"git\":{\"allowedRepositories\":["
         "\"https://git.example.com/team\"]}}}");
 
-    check_refusal(b, "a long name", &r, 422, "Invalid",
-                  "Environment.runtimecloud.io \"a234567890123456789012345678901234567890x\" is "
-                  "invalid: metadata: Invalid value: \"object\": an Environment's name must be at most "
-                  "40 characters*");
+    check_refusal(
+        b, "a long name", &r, 422, "Invalid",
+        "Environment.runtimecloud.io \"a234567890123456789012345678901234567890x\" is "
+        "invalid: metadata: Invalid value: \"object\": an Environment's name must be at most "
+        "40 characters*");
 }
 
 const struct contract_case rule_cases[] = {

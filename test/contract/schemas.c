@@ -1,7 +1,8 @@
 /* Schemas of our kinds: defaults, what is pruned, what is refused and how the server says it. */
 #include "check.h"
 
-#define HEAD(kind) "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"" kind "\",\"metadata\":"
+#define HEAD(kind)                                                                                 \
+    "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"" kind "\",\"metadata\":"
 #define ENV_SPEC                                                                                   \
     "\"tenantId\":\"default\",\"projectId\":\"shop\",\"class\":\"development\",\"git\":{"          \
     "\"allowedRepositories\":[\"https://git.example.com/team\"]}"
@@ -35,10 +36,9 @@ static void class_default(struct bed *b)
 
 static void pruned(struct bed *b)
 {
-    struct reply r =
-        bed_do(b, "POST", at(b, "environments", NULL),
-               HEAD("Environment") "{\"name\":\"dev\"},\"spec\":{" ENV_SPEC
-                                   ",\"bogus\":1},\"more\":2}");
+    struct reply r = bed_do(b, "POST", at(b, "environments", NULL),
+                            HEAD("Environment") "{\"name\":\"dev\"},\"spec\":{" ENV_SPEC
+                                                ",\"bogus\":1},\"more\":2}");
 
     check_code(b, "create", &r, 201);
     check_at(b, &r, "spec|bogus", NULL);
@@ -59,16 +59,18 @@ static void no_warning(struct bed *b)
 
 static void required(struct bed *b)
 {
-    struct reply r = bed_do(b, "POST", at(b, "environments", NULL),
-                            HEAD("Environment") "{\"name\":\"dev\"}}");
+    struct reply r =
+        bed_do(b, "POST", at(b, "environments", NULL), HEAD("Environment") "{\"name\":\"dev\"}}");
 
-    check_refusal(b, "no spec", &r, 422, "Invalid",
-                  "Environment.runtimecloud.io \"dev\" is invalid: [spec: Required value" UNCHECKED);
+    check_refusal(
+        b, "no spec", &r, 422, "Invalid",
+        "Environment.runtimecloud.io \"dev\" is invalid: [spec: Required value" UNCHECKED);
     check_details(b, "no spec", &r, "dev", "runtimecloud.io", "Environment");
     check_cause(b, "no spec", &r, "FieldValueRequired", "spec");
-    r = bed_do(b, "POST", at(b, "environments", NULL),
-               HEAD("Environment") "{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\",\"class\":"
-                                   "\"development\"}}");
+    r = bed_do(
+        b, "POST", at(b, "environments", NULL),
+        HEAD("Environment") "{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\",\"class\":"
+                            "\"development\"}}");
     check_refusal(b, "no projectId", &r, 422, "Invalid",
                   "Environment.runtimecloud.io \"dev\" is invalid: [spec.projectId: Required "
                   "value" UNCHECKED);
@@ -84,14 +86,16 @@ static void values(struct bed *b)
          "\"production\"",
          "FieldValueNotSupported", "spec.class"},
         {"\"projectId\":5",
-         "spec.projectId: Invalid value: \"integer\": spec.projectId in body must be of type string: "
+         "spec.projectId: Invalid value: \"integer\": spec.projectId in body must be of type "
+         "string: "
          "\"integer\"",
          "FieldValueTypeInvalid", "spec.projectId"},
         {"\"projectId\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"",
          "spec.projectId: Too long: may not be more than 40 bytes", "FieldValueTooLong",
          "spec.projectId"},
         {"\"git\":7",
-         "spec.git: Invalid value: \"integer\": spec.git in body must be of type object: \"integer\"",
+         "spec.git: Invalid value: \"integer\": spec.git in body must be of type object: "
+         "\"integer\"",
          "FieldValueTypeInvalid", "spec.git"},
     };
     struct reply r;
@@ -121,10 +125,11 @@ static void numbers(struct bed *b)
     make_environment(b, "dev");
     r = bed_do(b, "PATCH", at(b, "environments", "dev/status"),
                "{\"status\":{\"observedGeneration\":-2}}");
-    check_refusal(b, "below the minimum", &r, 422, "Invalid",
-                  "Environment.runtimecloud.io \"dev\" is invalid: status.observedGeneration: "
-                  "Invalid value: -2: observedGeneration in body should be greater than or equal to "
-                  "-1");
+    check_refusal(
+        b, "below the minimum", &r, 422, "Invalid",
+        "Environment.runtimecloud.io \"dev\" is invalid: status.observedGeneration: "
+        "Invalid value: -2: observedGeneration in body should be greater than or equal to "
+        "-1");
     r = bed_do(b, "PATCH", at(b, "environments", "dev/status"),
                "{\"status\":{\"observedGeneration\":\"x\"}}");
     check_refusal(b, "a text", &r, 422, "Invalid",

@@ -19,7 +19,8 @@ static void not_of_spec_writes(struct bed *b)
     struct reply made, r;
 
     make_environment(b, "dev");
-    made = bed_do(b, "PATCH", at(b, "environments", "dev/status"), "{\"status\":{\"observedGeneration\":1}}");
+    made = bed_do(b, "PATCH", at(b, "environments", "dev/status"),
+                  "{\"status\":{\"observedGeneration\":1}}");
     r = bed_do(b, "PATCH", at(b, "environments", "dev"), "{\"status\":{\"observedGeneration\":9}}");
     check_code(b, "patch", &r, 200);
     check_at(b, &r, "status|observedGeneration", "1");
@@ -61,7 +62,8 @@ static void removed(struct bed *b)
     struct reply r;
 
     make_environment(b, "dev");
-    bed_do(b, "PATCH", at(b, "environments", "dev/status"), "{\"status\":{\"observedGeneration\":1}}");
+    bed_do(b, "PATCH", at(b, "environments", "dev/status"),
+           "{\"status\":{\"observedGeneration\":1}}");
     r = bed_do(b, "PATCH", at(b, "environments", "dev/status"), "{\"status\":null}");
     check_code(b, "patch", &r, 200);
     check_at(b, &r, "status|observedGeneration", "-1");
@@ -72,9 +74,11 @@ static void generation(struct bed *b)
     struct reply r;
 
     make_environment(b, "dev");
-    r = bed_do(b, "PATCH", at(b, "environments", "dev"), "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    r = bed_do(b, "PATCH", at(b, "environments", "dev"),
+               "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
     check_at(b, &r, "metadata|generation", "1");
-    r = bed_do(b, "PATCH", at(b, "environments", "dev/status"), "{\"status\":{\"observedGeneration\":1}}");
+    r = bed_do(b, "PATCH", at(b, "environments", "dev/status"),
+               "{\"status\":{\"observedGeneration\":1}}");
     check_at(b, &r, "metadata|generation", "1");
     r = bed_do(b, "PATCH", at(b, "environments", "dev"), "{\"spec\":{\"class\":\"staging\"}}");
     check_at(b, &r, "metadata|generation", "2");

@@ -287,10 +287,10 @@ static void streaming_empty(struct bed *b)
 
 static void streaming_refused(struct bed *b)
 {
-    struct reply r = bed_do(
-        b, "GET", bed_text(b, "%s?watch=true&sendInitialEvents=true&timeoutSeconds=1",
-                           at(b, "configmaps", NULL)),
-        NULL);
+    struct reply r = bed_do(b, "GET",
+                            bed_text(b, "%s?watch=true&sendInitialEvents=true&timeoutSeconds=1",
+                                     at(b, "configmaps", NULL)),
+                            NULL);
 
     check_refusal(b, "without a match", &r, 422, "Invalid",
                   "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "

@@ -77,11 +77,6 @@ void sim_pod_report(struct sim_pod *p)
 
 /* --- end of a pod --- */
 
-static bool is_terminal(const struct sim_pod *p)
-{
-    return strcmp(p->phase, "Succeeded") == 0 || strcmp(p->phase, "Failed") == 0;
-}
-
 /* The kubelet's last delete of a pod that was asked to go: its grace is over. */
 static void on_delete_now(void *ctx)
 {
@@ -272,6 +267,9 @@ static void terminate(struct sim_pod *p, const struct sim_version *v)
 
 /* --- the Job controller --- */
 
+static const char *condition(struct sim *s, const char *type, const char *reason,
+                             const char *message);
+
 struct job_task {
     struct sim *sim;
     const char *ns, *name, *uid;
@@ -296,7 +294,8 @@ static const struct rco_runner_job *job_text(struct sim *s, const struct rco_val
     return NULL;
 }
 
-static void adopt_pod(struct sim *s, const struct sim_version *v, const struct rco_value *template)
+static void adopt_pod(struct sim *s, const struct sim_version *v, const struct sim_version *job,
+                      const struct rco_value *template)
 {
     struct sim_pod *p = RCO_NEW(&s->arena, struct sim_pod);
 
@@ -304,6 +303,8 @@ static void adopt_pod(struct sim *s, const struct sim_version *v, const struct r
     p->ns = v->ns;
     p->name = v->name;
     p->uid = v->uid;
+    p->owner = job->name;
+    p->owner_uid = job->uid;
     p->token = rco_arena_printf(&s->arena, "h.%s.%s", SIM_CANARY, v->uid);
     p->phase = "Pending";
     p->job = job_text(s, template);
@@ -326,6 +327,12 @@ static void on_job(void *ctx)
     if (!job || !rco_streq(job->uid, t->uid) ||
         sim_tree_get(job->tree, "metadata|deletionTimestamp"))
         return;
+    if (rco_value_bool(sim_tree_get(job->tree, "spec"), "suspend")) {
+        sim_patch(s, SIM_CLUSTER, RCO_KIND_JOB, t->ns, t->name, true,
+                  sim_tree_f(a, "{\"status\":{\"conditions\":[%s]}}",
+                             condition(s, "Suspended", "JobSuspended", "Job suspended")));
+        return;
+    }
     template = sim_tree_get(job->tree, "spec|template");
     pod = sim_tree_f(a,
                      "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s-%.5s\","
@@ -340,47 +347,92 @@ static void on_job(void *ctx)
             sim_after(s, RETRY, on_job, t);
         return;
     }
-    adopt_pod(s, made.v, template);
+    adopt_pod(s, made.v, job, template);
     sim_patch(s, SIM_CLUSTER, RCO_KIND_JOB, t->ns, t->name, true,
-              sim_tree_f(a, "{\"status\":{\"active\":1,\"startTime\":\"%s\"}}", sim_time(s)));
+              sim_tree_f(a,
+                         "{\"status\":{\"active\":1,\"ready\":0,\"terminating\":0,"
+                         "\"startTime\":\"%s\"}}",
+                         sim_time(s)));
 }
 
-/* The Job's conditions come as soon as the pod is told to go, long before its containers stop. */
+/* Job controllers before Kubernetes 1.31 said Failed as soon as a pod was told to go, later ones
+ * say FailureTarget and wait for its end: every fourth seed is an old cluster. */
+static bool is_old_cluster(const struct sim *s)
+{
+    return s->plan->seed % 4 == 3;
+}
+
+static bool is_finished(const struct sim_version *job)
+{
+    const struct rco_value *list = sim_tree_get(job->tree, "status|conditions");
+
+    for (const struct rco_value *c = list ? list->first : NULL; c; c = c->next)
+        if (rco_streq(sim_tree_str(c, "type"), "Failed") ||
+            rco_streq(sim_tree_str(c, "type"), "Complete"))
+            return true;
+    return false;
+}
+
+static const char *condition(struct sim *s, const char *type, const char *reason,
+                             const char *message)
+{
+    return rco_arena_printf(&s->arena,
+                            "{\"type\":\"%s\",\"status\":\"True\",\"reason\":\"%s\",\"message\":"
+                            "\"%s\",\"lastProbeTime\":\"%s\",\"lastTransitionTime\":\"%s\"}",
+                            type, reason, message, sim_time(s), sim_time(s));
+}
+
+/* The state of a Job after its pod was told to go, and after it has ended (OVER). */
+static const struct rco_value *job_status(struct sim *s, bool good, bool over)
+{
+    const char *failed = "Job has reached the specified backoff limit";
+    const char *done = "Reached expected number of succeeded pods";
+
+    if (good)
+        return sim_tree_f(&s->arena,
+                          "{\"status\":{\"active\":null,\"ready\":0,\"terminating\":0,"
+                          "\"succeeded\":1,\"completionTime\":\"%s\",\"conditions\":[%s,%s]}}",
+                          sim_time(s),
+                          condition(s, "SuccessCriteriaMet", "CompletionsReached", done),
+                          condition(s, "Complete", "CompletionsReached", done));
+    return sim_tree_f(
+        &s->arena,
+        "{\"status\":{\"active\":null,\"ready\":0,\"terminating\":%d,\"failed\":1,\"conditions\":"
+        "[%s%s%s]}}",
+        !over, condition(s, "FailureTarget", "BackoffLimitExceeded", failed), over ? "," : "",
+        over ? condition(s, "Failed", "BackoffLimitExceeded", failed) : "");
+}
+
+/* The controller needs the pod no more. */
+static void let_go(struct sim *s, const struct sim_version *pod)
+{
+    const struct rco_value *list;
+
+    if (!sim_tree_has(pod->tree, "metadata|finalizers", TRACKING))
+        return;
+    list = sim_tree_get(sim_tree_drop(&s->arena, pod->tree, "metadata|finalizers", TRACKING),
+                        "metadata|finalizers");
+    sim_patch(s, SIM_CLUSTER, RCO_KIND_POD, pod->ns, pod->name, false,
+              sim_tree_set(&s->arena, NULL, "metadata|finalizers",
+                           list ? list : sim_tree_f(&s->arena, "null")));
+}
+
 static void on_pod_counts(void *ctx)
 {
     struct sim_pod *p = ctx;
     struct sim *s = p->sim;
-    const struct sim_version *pod = sim_get(s, RCO_KIND_POD, p->ns, p->name);
-    const struct rco_value *owners =
-        pod ? sim_tree_get(pod->tree, "metadata|ownerReferences") : NULL;
-    const char *job = owners ? sim_tree_str(owners->first, "name") : NULL;
-    const struct sim_version *owner = job ? sim_get(s, RCO_KIND_JOB, p->ns, job) : NULL;
-    bool good = pod && rco_streq(sim_tree_str(pod->tree, "status|phase"), "Succeeded");
+    const struct sim_version *pod = p->gone ? NULL : sim_get(s, RCO_KIND_POD, p->ns, p->name);
+    const struct sim_version *job = sim_get(s, RCO_KIND_JOB, p->ns, p->owner);
+    const char *phase = pod ? sim_tree_str(pod->tree, "status|phase") : NULL;
+    bool good = rco_streq(phase, "Succeeded"), over = !pod || good || rco_streq(phase, "Failed");
 
-    if (!job || !rco_streq(pod->uid, p->uid) ||
-        !(is_terminal(p) || p->stage == SIM_POD_ENDED ||
-          sim_tree_get(pod->tree, "metadata|deletionTimestamp")))
+    if (!over && !sim_tree_get(pod->tree, "metadata|deletionTimestamp"))
         return;
-    if (owner && !rco_streq(owner->uid, sim_tree_str(owners->first, "uid")))
-        owner = NULL; /* another of the same name */
-    if (owner)
-        sim_patch(s, SIM_CLUSTER, RCO_KIND_JOB, p->ns, job, true,
-                  sim_tree_f(&s->arena,
-                             "{\"status\":{\"active\":0,\"%s\":1,\"conditions\":[{\"type\":\"%s\","
-                             "\"status\":\"True\",\"reason\":\"%s\",\"message\":\"\","
-                             "\"lastTransitionTime\":\"%s\"}]}}",
-                             good ? "succeeded" : "failed", good ? "Complete" : "Failed",
-                             good ? "CompletionsReached" : "BackoffLimitExceeded", sim_time(s)));
-    if (is_terminal(p) || p->stage == SIM_POD_ENDED || !owner) {
-        const struct rco_value *list =
-            sim_tree_get(sim_tree_drop(&s->arena, pod->tree, "metadata|finalizers", TRACKING),
-                         "metadata|finalizers");
-
-        if (sim_tree_has(pod->tree, "metadata|finalizers", TRACKING))
-            sim_patch(s, SIM_CLUSTER, RCO_KIND_POD, p->ns, p->name, false,
-                      sim_tree_set(&s->arena, NULL, "metadata|finalizers",
-                                   list ? list : sim_tree_f(&s->arena, "null")));
-    }
+    if (job && rco_streq(job->uid, p->owner_uid) && !is_finished(job))
+        sim_patch(s, SIM_CLUSTER, RCO_KIND_JOB, p->ns, p->owner, true,
+                  job_status(s, good, over || is_old_cluster(s)));
+    if (pod)
+        let_go(s, pod);
 }
 
 static struct sim_pod *find_pod(struct sim *s, const char *uid)
@@ -398,13 +450,17 @@ static void pod_changed(struct sim *s, const struct sim_change *c)
 
     if (!p)
         return;
-    if (!c->now) {
+    if (!c->now)
         p->gone = true;
-        return;
-    }
-    if (sim_tree_get(v->tree, "metadata|deletionTimestamp"))
+    else if (sim_tree_get(v->tree, "metadata|deletionTimestamp"))
         terminate(p, v);
     sim_after(s, sim_between(s, 50 * SIM_MS, 500 * SIM_MS), on_pod_counts, p);
+}
+
+static bool is_resumed(const struct sim_change *c)
+{
+    return rco_value_bool(sim_tree_get(c->before->tree, "spec"), "suspend") &&
+           !rco_value_bool(sim_tree_get(c->now->tree, "spec"), "suspend");
 }
 
 void sim_kubelet_changed(struct sim *s, const struct sim_change *c)
@@ -413,7 +469,7 @@ void sim_kubelet_changed(struct sim *s, const struct sim_change *c)
 
     if (v->kind == RCO_KIND_POD)
         pod_changed(s, c);
-    if (v->kind == RCO_KIND_JOB && !c->before) {
+    if (v->kind == RCO_KIND_JOB && c->now && (!c->before || is_resumed(c))) {
         struct job_task *t = RCO_NEW(&s->arena, struct job_task);
 
         *t = (struct job_task){.sim = s, .ns = v->ns, .name = v->name, .uid = v->uid};

@@ -30,6 +30,7 @@ struct sim_pod {
     struct sim_pod *next;
     struct sim *sim;
     const char *ns, *name, *uid, *token;
+    const char *owner, *owner_uid;    /* its Job */
     const struct rco_runner_job *job; /* RCO_JOB */
     enum sim_stage stage;
     struct sim_container_state containers[SIM_CONTAINERS];

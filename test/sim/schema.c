@@ -58,6 +58,7 @@ static void convert_rules(const char *file, struct sim_schema *s, const struct r
         rule->text = sim_tree_str(r, "rule");
         rule->message = sim_tree_str(r, "message");
         rule->field_path = sim_tree_str(r, "fieldPath");
+        rule->reason = sim_tree_str(r, "reason");
         rule->cel = rule->text ? sim_cel_new(&forever, rule->text, &why) : NULL;
         if (!rule->cel || !rule->message)
             die(file, rule->text ? rule->text : "a rule", rule->message ? why : "no message");
@@ -245,4 +246,27 @@ const struct rco_value *sim_schema_fill(const struct sim_schema *s, struct rco_a
     if ((is_object && !(s->preserves && !s->properties)) || (is_list && s->items))
         return fill_children(s, a, tree);
     return tree;
+}
+
+/* --- unknown fields --- */
+
+const char *sim_schema_unknown(const struct sim_schema *s, struct rco_arena *a,
+                               const struct rco_value *tree)
+{
+    bool in_list = tree->type == RCO_VALUE_ARRAY;
+    size_t i = 0;
+
+    if (s->preserves)
+        return NULL;
+    for (const struct rco_value *x = tree->first; x; x = x->next, i++) {
+        const struct sim_schema *p = in_list ? s->items : sim_schema_property(s, x->key);
+        const char *step = in_list ? rco_arena_printf(a, "[%zu]", i) : x->key, *rest;
+
+        if (!p)
+            return step;
+        rest = sim_schema_unknown(p, a, x);
+        if (rest)
+            return rco_arena_printf(a, "%s%s%s", step, *rest == '[' ? "" : ".", rest);
+    }
+    return NULL;
 }

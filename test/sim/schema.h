@@ -18,7 +18,7 @@ enum sim_schema_type {
 };
 
 struct sim_rule {
-    const char *text, *message, *field_path;
+    const char *text, *message, *field_path, *reason;
     const struct sim_cel *cel;
 };
 
@@ -53,9 +53,13 @@ const struct sim_schema *sim_schema_property(const struct sim_schema *s, const c
 /* TREE without fields that no schema knows, with defaults; in A. */
 const struct rco_value *sim_schema_fill(const struct sim_schema *s, struct rco_arena *a,
                                         const struct rco_value *tree);
+struct sim_cause;
 /* NULL when TREE (filled) may be stored in the place of OLD (NULL: a new object); else all that is
- * wrong with it, each with its path. */
-const char *sim_schema_check(const struct sim_schema *s, struct rco_arena *a,
-                             const struct rco_value *tree, const struct rco_value *old);
+ * wrong with it, as the API server says it. */
+const struct sim_cause *sim_schema_check(const struct sim_schema *s, struct rco_arena *a,
+                                         const struct rco_value *tree, const struct rco_value *old);
+/* The first field of TREE that no schema knows ("spec.bogus"), or NULL; in A. */
+const char *sim_schema_unknown(const struct sim_schema *s, struct rco_arena *a,
+                               const struct rco_value *tree);
 
 #endif

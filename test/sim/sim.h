@@ -34,8 +34,11 @@ struct sim_version {
     enum rco_kind kind;
     const char *ns, *name, *uid;
     const struct rco_value *tree;
+    bool bare;  /* as created: the default of its status is read, and not stored */
     char *text; /* JSON, made when first asked for */
     size_t len;
+    char *item; /* the same as an item of a list */
+    size_t item_len;
 };
 
 /* One change: NOW is NULL for a removal, BEFORE for a creation. */
@@ -57,6 +60,13 @@ struct sim_answer {
     const char *reason;
     const char *message;
     const struct sim_version *v; /* the object, also of a delete that waits */
+    bool removed;                /* a delete that is done: answered by a Status */
+    /* details of a refusal, each may be NULL */
+    const char *of_name, *of_group, *of_kind;
+    const struct sim_cause *causes;
+    int retry_after_s;
+    const char *token;   /* metadata.continue of a refusal */
+    const char *warning; /* of an answer that is none */
 };
 
 struct sim_delete {
@@ -64,6 +74,9 @@ struct sim_delete {
     bool foreground;
     bool now; /* no grace */
 };
+
+/* How a write is meant. */
+enum sim_write { SIM_WRITE_PATCH, SIM_WRITE_STATUS, SIM_WRITE_UPDATE };
 
 /* The uid that the N-th object of this name has (from 1); in the arena. */
 const char *sim_uid_of(struct sim *s, enum rco_kind kind, const char *ns, const char *name,
@@ -75,24 +88,33 @@ struct sim_answer sim_create(struct sim *s, int actor, enum rco_kind kind, const
 /* Merge patch of the object, or of its status subresource. */
 struct sim_answer sim_patch(struct sim *s, int actor, enum rco_kind kind, const char *ns,
                             const char *name, bool status, const struct rco_value *patch);
+/* The same, or BODY takes the place of the object (update). */
+struct sim_answer sim_write(struct sim *s, int actor, enum rco_kind kind, const char *ns,
+                            const char *name, enum sim_write how, const struct rco_value *body);
 struct sim_answer sim_remove(struct sim *s, int actor, enum rco_kind kind, const char *ns,
                              const char *name, const struct sim_delete *options);
 /* JSON of V, cached in it. */
 const char *sim_text(struct sim *s, const struct sim_version *v, size_t *ret_len);
 /* Objects of KIND as they stood at revision RV, sorted; the array lives in the arena. */
 size_t sim_list_at(struct sim *s, enum rco_kind kind, int64_t rv, const struct sim_version ***ret);
+/* Whether KIND has a status subresource. */
+bool sim_has_status(enum rco_kind kind);
 bool sim_matches(const struct sim_version *v, const char *ns, const char *labels,
                  const char *fields);
-/* Schemas, defaults and rules (admission.c): what is stored in the place of BODY; *RET_WHY is the
- * refusal, or NULL. */
+struct sim_causes;
+/* Schemas, defaults and rules (admission.c): what is stored in the place of BODY; adds to CAUSES
+ * what is wrong with it. */
 const struct rco_value *sim_admit_create(struct sim *s, enum rco_kind kind,
-                                         const struct rco_value *body, const char **ret_why);
+                                         const struct rco_value *body, struct sim_causes *causes);
+/* What is filled in when the object has its uid. */
+const struct rco_value *sim_admit_identity(struct sim *s, enum rco_kind kind,
+                                           const struct rco_value *tree);
 /* A changed object without what no schema knows, and with defaults. */
 const struct rco_value *sim_admit_fill(struct sim *s, enum rco_kind kind,
                                        const struct rco_value *tree);
-/* NULL: NOW (filled) may take the place of BEFORE; else the refusal. */
-const char *sim_admit_update(struct sim *s, enum rco_kind kind, const struct rco_value *before,
-                             const struct rco_value *now);
+/* Adds to CAUSES why NOW (filled) may not take the place of BEFORE. */
+void sim_admit_update(struct sim *s, enum rco_kind kind, const struct rco_value *before,
+                      const struct rco_value *now, struct sim_causes *causes);
 
 /* --- the operator (replica.c, transport.c, front.c) --- */
 

@@ -1,5 +1,7 @@
 /* Objects with revisions, as etcd and the generic registry of the API server keep them. */
-#include "sim.h"
+#include "refusal.h"
+
+#include "schema.h"
 
 #include "api/labels.h"
 #include "base/sha256.h"
@@ -12,33 +14,20 @@
 #define FOREGROUND "foregroundDeletion"
 #define GRACE "metadata|deletionGracePeriodSeconds"
 
-static struct sim_answer refuse(struct sim *s, int code, const char *reason, const char *fmt, ...)
-    RCO_PRINTF(4, 5);
-
-static struct sim_answer refuse(struct sim *s, int code, const char *reason, const char *fmt, ...)
-{
-    rco_autobuf text = RCO_BUF_INIT;
-    va_list ap;
-
-    va_start(ap, fmt);
-    rco_buf_addv(&text, fmt, ap);
-    va_end(ap);
-    return (struct sim_answer){
-        .code = code, .reason = reason, .message = rco_arena_strdup(&s->arena, rco_buf_str(&text))};
-}
-
-static struct sim_answer not_found(struct sim *s, enum rco_kind kind, const char *name)
-{
-    return refuse(s, 404, "NotFound", "%s \"%s\" not found", rco_kind_info(kind)->plural, name);
-}
-
 /* --- index of live objects --- */
 
+/* As the storage sorts keys "namespace/name": the slash takes part. */
 static int compare(const struct sim_version *v, const char *ns, const char *name)
 {
-    int c = strcmp(v->ns, ns);
+    const char *x = v->ns, *y = ns;
 
-    return c ? c : strcmp(v->name, name);
+    while (*x && *x == *y) {
+        x++;
+        y++;
+    }
+    if (!*x && !*y)
+        return strcmp(v->name, name);
+    return (unsigned char)(*x ? *x : '/') - (unsigned char)(*y ? *y : '/');
 }
 
 static size_t position(const struct sim_kind *k, const char *ns, const char *name, bool *ret_found)
@@ -218,34 +207,111 @@ static bool is_terminating(struct sim *s, const char *ns)
     return v && sim_tree_get(v->tree, "metadata|deletionTimestamp");
 }
 
-struct sim_answer sim_create(struct sim *s, int actor, enum rco_kind kind, const char *ns,
-                             const struct rco_value *body)
+/* Kinds that the server counts generations of. */
+static bool has_generation(enum rco_kind kind)
 {
-    struct rco_arena *a = &s->arena;
-    const struct rco_kind_info *info = rco_kind_info(kind);
-    const char *name = sim_tree_str(body, "metadata|name");
-    const struct rco_value *tree;
-    struct sim_version *v;
-    const char *why;
+    return sim_schema_of(kind) || kind == RCO_KIND_JOB || kind == RCO_KIND_POD;
+}
 
-    ns = info->namespaced ? rco_arena_strdup(a, ns) : "";
-    if (rco_str_empty(name))
-        return refuse(s, 422, "Invalid", "metadata.name is required");
+/* The name that BODY has, or gets. */
+static const char *name_of(struct sim *s, const struct rco_value *body)
+{
+    const char *name = sim_tree_str(body, "metadata|name");
+    const char *prefix = sim_tree_str(body, "metadata|generateName");
+
+    if (!rco_str_empty(name) || rco_str_empty(prefix))
+        return rco_str_or_empty(name);
+    return rco_arena_printf(&s->arena, "%s%05x", prefix, (unsigned)(sim_random(s) & 0xfffff));
+}
+
+/* Code 0: it may go on. */
+static struct sim_answer check_place(struct sim *s, enum rco_kind kind, const char *ns,
+                                     const char *name, const struct rco_value *body)
+{
+    const struct rco_kind_info *info = rco_kind_info(kind);
+    const struct sim_version *old = sim_get(s, kind, ns, name);
+    const char *other = sim_tree_str(body, "metadata|namespace");
+
+    if (info->namespaced && other && strcmp(other, ns) != 0)
+        return sim_refuse(s, 400, "BadRequest",
+                          "the namespace of the provided object does not match the namespace sent "
+                          "on the request");
     if (info->namespaced && !sim_get(s, RCO_KIND_NAMESPACE, "", ns))
-        return refuse(s, 404, "NotFound", "namespaces \"%s\" not found", ns);
-    if (sim_get(s, kind, ns, name))
-        return refuse(s, 409, "AlreadyExists", "%s \"%s\" already exists", info->plural, name);
-    if (info->namespaced && is_terminating(s, ns))
-        return refuse(s, 403, "Forbidden", "namespace %s is being terminated", ns);
-    tree = sim_admit_create(s, kind, body, &why);
-    if (why)
-        return refuse(s, 422, "Invalid", "%s \"%s\" is invalid: %s", info->kind, name, why);
+        return sim_not_found(s, RCO_KIND_NAMESPACE, ns);
+    if (info->namespaced && is_terminating(s, ns)) {
+        struct sim_answer a = sim_refuse_of(
+            s, kind, name, 403, "Forbidden",
+            "%s \"%s\" is forbidden: unable to create new content in namespace %s because it is "
+            "being terminated",
+            sim_plural_of(&s->arena, kind), name, ns);
+        struct sim_causes causes = {0};
+
+        sim_cause_add(&s->arena, &causes, "NamespaceTerminating", "metadata.namespace",
+                      "namespace %s is being terminated", ns);
+        a.causes = causes.first;
+        return a;
+    }
+    if (sim_tree_str(body, "metadata|resourceVersion"))
+        return sim_refuse(s, 500, "", "resourceVersion should not be set on objects to be created");
+    if (old)
+        return sim_refuse_of(s, kind, name, 409, "AlreadyExists", "%s%s \"%s\" already exists",
+                             sim_tree_get(old->tree, "metadata|deletionTimestamp")
+                                 ? "object is being deleted: "
+                                 : "",
+                             sim_plural_of(&s->arena, kind), name);
+    return (struct sim_answer){0};
+}
+
+/* BODY with what is the server's. */
+static const struct rco_value *stamped(struct sim *s, enum rco_kind kind, const char *ns,
+                                       const char *name, const struct rco_value *body)
+{
+    const struct rco_kind_info *info = rco_kind_info(kind);
+    struct rco_arena *a = &s->arena;
+    const struct rco_value *tree = body;
+    char version[128];
+
+    rco_kind_api_version(kind, version);
+    if (!sim_tree_str(tree, "kind"))
+        tree = sim_tree_set(a, tree, "kind", sim_tree_string(a, info->kind));
+    if (!sim_tree_str(tree, "apiVersion"))
+        tree = sim_tree_set(a, tree, "apiVersion", sim_tree_string(a, version));
     if (info->namespaced)
         tree = sim_tree_set(a, tree, "metadata|namespace", sim_tree_string(a, ns));
     tree = sim_tree_set(a, tree, "metadata|uid", sim_tree_string(a, make_uid(s, kind, ns, name)));
     tree = sim_tree_set(a, tree, "metadata|creationTimestamp", sim_tree_string(a, sim_time(s)));
-    tree = sim_tree_set(a, tree, "metadata|generation", sim_tree_number(a, 1));
-    v = revise(s, kind, ns, rco_arena_strdup(a, name), tree);
+    tree = sim_tree_set(a, tree, "metadata|deletionTimestamp", NULL);
+    tree = sim_tree_set(a, tree, GRACE, NULL);
+    tree = sim_tree_set(a, tree, "metadata|generation",
+                        has_generation(kind) ? sim_tree_number(a, 1) : NULL);
+    return sim_admit_identity(s, kind, tree);
+}
+
+struct sim_answer sim_create(struct sim *s, int actor, enum rco_kind kind, const char *ns,
+                             const struct rco_value *body)
+{
+    struct rco_arena *a = &s->arena;
+    const char *name = name_of(s, body);
+    struct sim_causes causes = {0};
+    struct sim_answer refusal;
+    const struct rco_value *tree;
+    struct sim_version *v;
+
+    ns = rco_kind_info(kind)->namespaced ? rco_arena_strdup(a, ns) : "";
+    if (rco_str_empty(name)) {
+        sim_cause_add(a, &causes, "FieldValueRequired", "metadata.name",
+                      "Required value: name or generateName is required");
+        return sim_invalid(s, kind, "", causes.first);
+    }
+    body = sim_tree_set(a, body, "metadata|name", sim_tree_string(a, name));
+    refusal = check_place(s, kind, ns, name, body);
+    if (refusal.code)
+        return refusal;
+    tree = sim_admit_create(s, kind, body, &causes);
+    if (causes.n)
+        return sim_invalid(s, kind, name, causes.first);
+    v = revise(s, kind, ns, rco_arena_strdup(a, name), stamped(s, kind, ns, name, tree));
+    v->bare = sim_schema_of(kind) && sim_tree_get(tree, "status");
     commit(s, actor, NULL, v);
     return (struct sim_answer){.code = 201, .v = v};
 }
@@ -262,12 +328,13 @@ static bool has_finalizers(const struct rco_value *tree)
 static bool is_over(enum rco_kind kind, const struct rco_value *tree)
 {
     return sim_tree_get(tree, "metadata|deletionTimestamp") && !has_finalizers(tree) &&
+           !(kind == RCO_KIND_NAMESPACE && sim_tree_get(tree, "spec|finalizers")) &&
            (kind != RCO_KIND_POD || sim_tree_int(tree, GRACE, -1) == 0);
 }
 
 /* --- update --- */
 
-static bool has_status(enum rco_kind kind)
+bool sim_has_status(enum rco_kind kind)
 {
     switch (kind) {
     case RCO_KIND_LEASE:
@@ -300,11 +367,41 @@ static bool same(const struct rco_value *x, const struct rco_value *y)
     return true;
 }
 
-static const struct rco_value *updated(struct sim *s, const struct sim_version *old, bool status,
-                                       const struct rco_value *patch)
+/* No member instead of an empty list or map, as the server stores it. */
+static const struct rco_value *tidy(struct rco_arena *a, const struct rco_value *tree)
+{
+    static const char *const paths[] = {"metadata|finalizers", "metadata|ownerReferences",
+                                        "metadata|labels", "metadata|annotations"};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(paths); i++) {
+        const struct rco_value *v = sim_tree_get(tree, paths[i]);
+
+        if (v && v->len == 0)
+            tree = sim_tree_set(a, tree, paths[i], NULL);
+    }
+    return tree;
+}
+
+static bool counts_as_new_generation(enum rco_kind kind, const struct rco_value *old,
+                                     const struct rco_value *now)
+{
+    return has_generation(kind) && kind != RCO_KIND_POD &&
+           !same(sim_tree_get(old, "spec"), sim_tree_get(now, "spec"));
+}
+
+static const struct rco_value *next_generation(struct rco_arena *a, const struct rco_value *tree)
+{
+    return sim_tree_set(a, tree, "metadata|generation",
+                        sim_tree_number(a, sim_tree_int(tree, "metadata|generation", 0) + 1));
+}
+
+static const struct rco_value *updated(struct sim *s, const struct sim_version *old,
+                                       enum sim_write how, const struct rco_value *body)
 {
     struct rco_arena *a = &s->arena;
-    static const char *const fixed[] = {"metadata|name",
+    static const char *const fixed[] = {"apiVersion",
+                                        "kind",
+                                        "metadata|name",
                                         "metadata|namespace",
                                         "metadata|uid",
                                         "metadata|generation",
@@ -312,72 +409,90 @@ static const struct rco_value *updated(struct sim *s, const struct sim_version *
                                         "metadata|deletionTimestamp",
                                         GRACE,
                                         "metadata|resourceVersion"};
-    const struct rco_value *tree = sim_tree_merge(a, old->tree, patch);
+    const struct rco_value *tree =
+        how == SIM_WRITE_UPDATE ? body : sim_tree_merge(a, old->tree, body);
 
-    if (status)
+    if (how == SIM_WRITE_STATUS)
         return sim_admit_fill(s, old->kind,
                               sim_tree_set(a, old->tree, "status", sim_tree_get(tree, "status")));
     for (size_t i = 0; i < RCO_ARRAY_LEN(fixed); i++)
         tree = sim_tree_set(a, tree, fixed[i], sim_tree_get(old->tree, fixed[i]));
-    if (has_status(old->kind))
+    if (sim_has_status(old->kind))
         tree = sim_tree_set(a, tree, "status", sim_tree_get(old->tree, "status"));
-    tree = sim_admit_fill(s, old->kind, tree);
-    if (!same(sim_tree_get(old->tree, "spec"), sim_tree_get(tree, "spec")))
-        tree =
-            sim_tree_set(a, tree, "metadata|generation",
-                         sim_tree_number(a, sim_tree_int(old->tree, "metadata|generation", 0) + 1));
-    return tree;
+    tree = tidy(a, sim_admit_fill(s, old->kind, tree));
+    return counts_as_new_generation(old->kind, old->tree, tree) ? next_generation(a, tree) : tree;
 }
 
-static bool adds_finalizer(const struct rco_value *old, const struct rco_value *now)
+/* What a write names must be what it is sent to. Code 0: it is. */
+static struct sim_answer check_identity(struct sim *s, const struct sim_version *old,
+                                        const struct rco_value *body)
 {
-    const struct rco_value *list = sim_tree_get(now, "metadata|finalizers");
+    const char *name = sim_tree_str(body, "metadata|name");
+    const char *rv = sim_tree_str(body, "metadata|resourceVersion");
+    const char *uid = sim_tree_str(body, "metadata|uid");
+    struct sim_causes causes = {0};
 
-    for (const struct rco_value *x = list ? list->first : NULL; x; x = x->next)
-        if (!sim_tree_has(old, "metadata|finalizers", x->text))
-            return true;
-    return false;
+    if (name && strcmp(name, old->name) != 0)
+        return sim_refuse(s, 400, "BadRequest",
+                          "the name of the object (%s) does not match the name on the URL (%s)",
+                          name, old->name);
+    if (!rco_str_empty(rv) && strtoll(rv, NULL, 10) != old->rv)
+        return sim_refuse_of(s, old->kind, old->name, 409, "Conflict",
+                             "Operation cannot be fulfilled on %s \"%s\": the object has been "
+                             "modified; please apply your changes to the latest version and try "
+                             "again",
+                             sim_plural_of(&s->arena, old->kind), old->name);
+    if (uid && strcmp(uid, old->uid) != 0) {
+        sim_cause_add(&s->arena, &causes, "FieldValueInvalid", "metadata.uid",
+                      "Invalid value: \"%s\": field is immutable", uid);
+        return sim_invalid(s, old->kind, old->name, causes.first);
+    }
+    return (struct sim_answer){0};
+}
+
+/* The end of an object: the answer shows the version before, watches see the new one. */
+static struct sim_answer finish(struct sim *s, int actor, const struct sim_version *old,
+                                const struct rco_value *tree)
+{
+    struct sim_version *last = rco_arena_memdup(&s->arena, old, sizeof *old);
+
+    last->tree = tree;
+    last->text = last->item = NULL;
+    commit(s, actor, revise(s, old->kind, old->ns, old->name, tree), NULL);
+    return (struct sim_answer){.code = 200, .v = last};
+}
+
+struct sim_answer sim_write(struct sim *s, int actor, enum rco_kind kind, const char *ns,
+                            const char *name, enum sim_write how, const struct rco_value *body)
+{
+    const struct sim_version *old = sim_get(s, kind, ns, name);
+    struct sim_causes causes = {0};
+    struct sim_answer refusal;
+    const struct rco_value *tree;
+    struct sim_version *v;
+
+    if (!old)
+        return sim_not_found(s, kind, name);
+    refusal = check_identity(s, old, body);
+    if (refusal.code)
+        return refusal;
+    tree = updated(s, old, how, body);
+    if (!old->bare && same(old->tree, tree))
+        return (struct sim_answer){.code = 200, .v = old};
+    sim_admit_update(s, kind, old->tree, tree, &causes);
+    if (causes.n)
+        return sim_invalid(s, kind, name, causes.first);
+    if (is_over(kind, tree))
+        return finish(s, actor, old, tree);
+    v = revise(s, kind, old->ns, old->name, tree);
+    commit(s, actor, old, v);
+    return (struct sim_answer){.code = 200, .v = v};
 }
 
 struct sim_answer sim_patch(struct sim *s, int actor, enum rco_kind kind, const char *ns,
                             const char *name, bool status, const struct rco_value *patch)
 {
-    const struct sim_version *old = sim_get(s, kind, ns, name);
-    const char *rv = sim_tree_str(patch, "metadata|resourceVersion");
-    const char *uid = sim_tree_str(patch, "metadata|uid");
-    const struct rco_value *tree;
-    struct sim_version *v;
-    const char *why;
-
-    if (!old)
-        return not_found(s, kind, name);
-    if (uid && strcmp(uid, old->uid) != 0)
-        return refuse(s, 409, "Conflict",
-                      "precondition failed: UID in precondition: %s, UID in "
-                      "object meta: %s",
-                      uid, old->uid);
-    if (rv && strtoll(rv, NULL, 10) != old->rv)
-        return refuse(s, 409, "Conflict",
-                      "the object has been modified; please apply your changes "
-                      "to the latest version and try again");
-    tree = updated(s, old, status, patch);
-    if (same(old->tree, tree))
-        return (struct sim_answer){.code = 200, .v = old};
-    if (sim_tree_get(old->tree, "metadata|deletionTimestamp") && adds_finalizer(old->tree, tree))
-        return refuse(s, 422, "Invalid",
-                      "metadata.finalizers: Forbidden: no new finalizers can be "
-                      "added if the object is being deleted");
-    why = sim_admit_update(s, kind, old->tree, tree);
-    if (why)
-        return refuse(s, 422, "Invalid", "%s \"%s\" is invalid: %s", rco_kind_info(kind)->kind,
-                      name, why);
-    v = revise(s, kind, old->ns, old->name, tree);
-    if (is_over(kind, tree)) {
-        commit(s, actor, v, NULL);
-        return (struct sim_answer){.code = 200, .v = v};
-    }
-    commit(s, actor, old, v);
-    return (struct sim_answer){.code = 200, .v = v};
+    return sim_write(s, actor, kind, ns, name, status ? SIM_WRITE_STATUS : SIM_WRITE_PATCH, patch);
 }
 
 /* --- delete --- */
@@ -390,6 +505,18 @@ static bool needs_grace(const struct sim_version *v)
            !rco_streq(phase, "Succeeded") && !rco_streq(phase, "Failed");
 }
 
+/* The mark says when the grace is over. */
+static const struct rco_value *with_grace(struct sim *s, const struct rco_value *tree,
+                                          int64_t grace)
+{
+    struct rco_arena *a = &s->arena;
+    char *text = rco_arena_alloc(a, RCO_TIME_STR_MAX);
+
+    rco_wall_format(sim_wall(s) + grace * RCO_US_PER_S, text);
+    tree = sim_tree_set(a, tree, "metadata|deletionTimestamp", sim_tree_string(a, text));
+    return sim_tree_set(a, tree, GRACE, sim_tree_number(a, grace));
+}
+
 static const struct rco_value *marked(struct sim *s, const struct sim_version *old,
                                       const struct sim_delete *o)
 {
@@ -400,17 +527,19 @@ static const struct rco_value *marked(struct sim *s, const struct sim_version *o
                         : 0;
 
     if (!sim_tree_get(tree, "metadata|deletionTimestamp")) {
-        tree = sim_tree_set(a, tree, "metadata|deletionTimestamp", sim_tree_string(a, sim_time(s)));
-        tree = sim_tree_set(a, tree, "metadata|generation",
-                            sim_tree_number(a, sim_tree_int(tree, "metadata|generation", 0) + 1));
+        if (has_generation(old->kind))
+            tree = next_generation(a, tree);
         if (o->foreground)
             tree = sim_tree_append(a, tree, "metadata|finalizers", FOREGROUND);
-        return sim_tree_set(a, tree, GRACE, sim_tree_number(a, grace));
+        if (old->kind == RCO_KIND_NAMESPACE) {
+            tree = sim_tree_set(a, tree, "status|phase", sim_tree_string(a, "Terminating"));
+            return sim_tree_set(a, tree, "metadata|deletionTimestamp",
+                                sim_tree_string(a, sim_time(s)));
+        }
+        return with_grace(s, tree, grace);
     }
     /* Asked for again: the grace can only become shorter. */
-    if (grace < sim_tree_int(tree, GRACE, 0))
-        return sim_tree_set(a, tree, GRACE, sim_tree_number(a, grace));
-    return tree;
+    return grace < sim_tree_int(tree, GRACE, 0) ? with_grace(s, tree, grace) : tree;
 }
 
 struct sim_answer sim_remove(struct sim *s, int actor, enum rco_kind kind, const char *ns,
@@ -418,28 +547,26 @@ struct sim_answer sim_remove(struct sim *s, int actor, enum rco_kind kind, const
 {
     const struct sim_version *old = sim_get(s, kind, ns, name);
     const struct rco_value *tree;
+    struct sim_answer answer;
     struct sim_version *v;
 
     if (!old)
-        return not_found(s, kind, name);
+        return sim_not_found(s, kind, name);
     if (o->uid && strcmp(o->uid, old->uid) != 0)
-        return refuse(s, 409, "Conflict",
-                      "precondition failed: UID in precondition: %s, UID in "
-                      "object meta: %s",
-                      o->uid, old->uid);
+        return sim_precondition(s, old, "UID", o->uid, old->uid, "deleted and then recreated");
     if (o->rv && strtoll(o->rv, NULL, 10) != old->rv)
-        return refuse(s, 409, "Conflict", "precondition failed: resourceVersion");
+        return sim_precondition(s, old, "ResourceVersion", o->rv,
+                                rco_arena_printf(&s->arena, "%" PRId64, old->rv), "modified");
     tree = marked(s, old, o);
-    /* A namespace ends when its contents have (cluster.c). */
-    if (kind == RCO_KIND_NAMESPACE && !sim_tree_has(tree, "metadata|finalizers", "kubernetes"))
-        tree = sim_tree_append(&s->arena, tree, "metadata|finalizers", "kubernetes");
     if (same(old->tree, tree))
         return (struct sim_answer){.code = 200, .v = old};
+    if (is_over(kind, tree)) {
+        answer = finish(s, actor, old, tree);
+        answer.removed = kind != RCO_KIND_POD && kind != RCO_KIND_PVC; /* these are shown */
+        return answer;
+    }
     v = revise(s, kind, old->ns, old->name, tree);
-    if (is_over(kind, tree))
-        commit(s, actor, v, NULL);
-    else
-        commit(s, actor, old, v);
+    commit(s, actor, old, v);
     return (struct sim_answer){.code = 200, .v = v};
 }
 

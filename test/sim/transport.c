@@ -3,6 +3,7 @@
 #include "transport.h"
 
 #include "base/buf.h"
+#include "base/str.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,8 +85,8 @@ static void deliver(struct sim_call *c, const struct sim_delivery *d)
     switch (d->type) {
     case SIM_HEAD:
         c->status = d->status;
-        c->response =
-            (struct rco_http_response){.status = d->status, .retry_after_ms = d->retry_after_ms};
+        c->response = (struct rco_http_response){
+            .status = d->status, .retry_after_ms = d->retry_after_ms, .warning = d->warning};
         if (c->handler.head)
             c->handler.head(c->handler.ctx, &c->response);
         break;
@@ -145,7 +146,10 @@ void sim_call_push(struct sim_call *c, const struct sim_delivery *what)
 
 void sim_call_answer(struct sim_call *c, int status, const char *body, size_t n)
 {
-    struct sim_delivery d = {.type = SIM_HEAD, .status = status};
+    struct sim_delivery d = {.type = SIM_HEAD,
+                             .status = status,
+                             .retry_after_ms = 1000 * c->retry_after_s,
+                             .warning = c->warning};
 
     if (status == 429 || status == 503)
         d.retry_after_ms = 1000;
@@ -216,6 +220,16 @@ static void number_write(struct sim_call *c)
         sim_replica_doom(s, c->link->replica, "before the write left");
 }
 
+static const char *content_type(const struct rco_http_request *q)
+{
+    static const char name[] = "Content-Type: ";
+
+    for (const char *const *h = q->headers; h && *h; h++)
+        if (rco_str_has_prefix(*h, name))
+            return *h + sizeof name - 1;
+    return "";
+}
+
 static struct rco_http_call *start(struct rco_transport *t, const struct rco_http_request *q,
                                    const struct rco_http_handler *handler)
 {
@@ -229,6 +243,7 @@ static struct rco_http_call *start(struct rco_transport *t, const struct rco_htt
     c->path = rco_arena_strdup(&s->arena, q->path);
     c->body = q->body ? rco_arena_strndup(&s->arena, q->body, q->body_len) : "";
     c->body_len = q->body ? q->body_len : 0;
+    c->content_type = rco_arena_strdup(&s->arena, content_type(q));
     c->handler = *handler;
     c->streaming = q->max_body == 0;
     c->election = q->lane == RCO_LANE_ELECTION;

@@ -15,6 +15,7 @@ struct sim_delivery {
     enum sim_delivery_type type;
     int status;
     int64_t retry_after_ms;
+    const char *warning;
     const char *text;
     size_t n;
 };
@@ -26,13 +27,17 @@ struct sim_watch {
     enum rco_kind kind;
     const char *ns, *labels, *fields;
     size_t position; /* of the first change in the history that was not sent */
+    bool bookmarks;  /* asked for */
+    int64_t shown;   /* revision up to which the client knows */
 };
 
 struct sim_call {
     struct sim_call *next;
     struct sim_link *link;
-    const char *method, *path, *body;
+    const char *method, *path, *body, *content_type;
     size_t body_len;
+    const char *warning; /* of the answer */
+    int retry_after_s;   /* of the answer */
     struct rco_http_handler handler;
     bool streaming, election, over;
     bool dies_after; /* the operator dies when it has the answer */
@@ -64,15 +69,40 @@ void sim_call_answer(struct sim_call *c, int status, const char *body, size_t n)
 
 /* The server has C (server.c). */
 void sim_server_handle(struct sim_call *c);
+/* Answers with the Status of a refusal. */
+void sim_call_refuse(struct sim_call *c, const struct sim_answer *a);
+/* The Status of a refusal as JSON, appended to OUT. */
+void sim_status_write(const struct sim_answer *a, struct rco_buf *out);
 /* Answers with a Status of HTTP STATUS and does nothing else. */
 void sim_server_error(struct sim_call *c, int status);
+
+/* --- request.c --- */
+
+/* A request path taken apart. */
+struct sim_target {
+    enum rco_kind kind;
+    const char *ns, *name, *subresource;
+    bool group_is_known;
+};
+/* False: the path is of no kind that is simulated. */
+bool sim_parse_path(struct rco_arena *a, const char *path, struct sim_target *t);
+struct sim_query;
+void sim_parse_query(struct rco_arena *a, const char *path, struct sim_query *q);
+
+/* --- list.c --- */
+
+void sim_list(struct sim_call *c, const struct sim_target *t, const struct sim_query *q);
+/* Options of a list or watch that the API server refuses; code 0: none. */
+struct sim_answer sim_check_query(struct sim *s, const struct sim_query *q);
+/* 504: RV is of the future. */
+struct sim_answer sim_too_large(struct sim *s, const char *rv);
 
 /* --- watch.c --- */
 
 struct sim_query {
     const char *resource_version, *match, *labels, *fields, *token;
     int64_t limit, timeout_s;
-    bool watch, initial_events;
+    bool watch, initial_events, bookmarks;
 };
 
 void sim_watch_open(struct sim_call *c, enum rco_kind kind, const char *ns,

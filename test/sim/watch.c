@@ -1,4 +1,5 @@
 /* Watches: changes since a revision, bookmarks, their end, and 410 inside a 200. */
+#include "refusal.h"
 #include "transport.h"
 
 #include <inttypes.h>
@@ -6,6 +7,8 @@
 
 #define BOOKMARK_NS (60 * SIM_S)
 #define DEFAULT_TIMEOUT_S 1800
+#define BEFORE_END (2 * SIM_S) /* a bookmark comes so long before the end of a watch */
+#define CATCH_UP (3 * SIM_S)
 
 int64_t sim_front_revision(const struct sim *s)
 {
@@ -41,12 +44,13 @@ static void push_event(struct sim_call *c, const char *type, const struct sim_ve
          * change. */
         struct sim_version *last = rco_arena_memdup(&s->arena, v, sizeof *v);
 
-        last->text = NULL;
+        last->text = last->item = NULL;
         last->tree =
             sim_tree_set(&s->arena, v->tree, "metadata|resourceVersion",
                          sim_tree_string(&s->arena, rco_arena_printf(&s->arena, "%" PRId64, rv)));
         v = last;
     }
+    c->watch.shown = rv > c->watch.shown ? rv : c->watch.shown;
     text = sim_text(s, v, &n);
     rco_buf_addf(&line, "{\"type\":\"%s\",\"object\":", type);
     rco_buf_add(&line, text, n);
@@ -69,16 +73,27 @@ static void push_bookmark(struct sim_call *c, int64_t rv, bool initial_end)
     push_line(c, &line);
 }
 
-static void push_expired(struct sim_call *c)
+/* An ERROR event, and the end. */
+static void push_error(struct sim_call *c, const struct sim_answer *a)
 {
-    static const char line[] =
-        "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
-        "\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\","
-        "\"code\":410}}\n";
+    rco_autobuf line = RCO_BUF_INIT;
 
-    sim_call_push(c, &(struct sim_delivery){.type = SIM_DATA, .text = line, .n = sizeof line - 1});
+    rco_buf_adds(&line, "{\"type\":\"ERROR\",\"object\":");
+    sim_status_write(a, &line);
+    rco_buf_adds(&line, "}\n");
+    push_line(c, &line);
     sim_call_push(c, &(struct sim_delivery){.type = SIM_DONE});
     c->watch.open = false;
+}
+
+static void push_expired(struct sim_call *c, int64_t rv)
+{
+    struct sim *s = c->link->sim;
+    struct sim_answer a =
+        sim_refuse(s, 410, "Expired", "too old resource version: %" PRId64 " (%" PRId64 ")", rv,
+                   s->kinds[c->watch.kind].compacted);
+
+    push_error(c, &a);
 }
 
 static void send_change(struct sim_call *c, const struct sim_change *change)
@@ -107,6 +122,19 @@ void sim_watch_flush(struct sim_call *c)
         send_change(c, &k->history[c->watch.position++]);
 }
 
+/* Only news: a revision that the client does not know yet. */
+static void bookmark(struct sim_call *c)
+{
+    struct sim *s = c->link->sim;
+    int64_t rv = sim_front_revision(s);
+
+    if (s->fault.hiding || s->fault.deaf_until > s->now || s->fault.away_until > s->now ||
+        rv <= c->watch.shown)
+        return;
+    push_bookmark(c, rv, false);
+    c->watch.shown = rv;
+}
+
 static void on_bookmark(void *ctx)
 {
     struct sim_call *c = ctx;
@@ -114,9 +142,16 @@ static void on_bookmark(void *ctx)
 
     if (!is_alive(c))
         return;
-    if (!s->fault.hiding && s->fault.deaf_until <= s->now && s->fault.away_until <= s->now)
-        push_bookmark(c, sim_front_revision(s), false);
+    bookmark(c);
     sim_after(s, BOOKMARK_NS, on_bookmark, c);
+}
+
+static void on_last_bookmark(void *ctx)
+{
+    struct sim_call *c = ctx;
+
+    if (is_alive(c))
+        bookmark(c);
 }
 
 static void on_timeout(void *ctx)
@@ -134,7 +169,7 @@ void sim_watch_expire(struct sim *s)
     for (struct sim_link *l = s->links; l; l = l->next)
         for (struct sim_call *c = l->calls; c; c = c->next)
             if (is_alive(c))
-                push_expired(c);
+                push_expired(c, c->watch.shown);
 }
 
 static size_t position_of(const struct sim_kind *k, int64_t rv)
@@ -152,7 +187,7 @@ static size_t position_of(const struct sim_kind *k, int64_t rv)
     return lo;
 }
 
-static void send_initial(struct sim_call *c)
+static void send_initial(struct sim_call *c, bool mark)
 {
     struct sim *s = c->link->sim;
     const struct sim_version **list;
@@ -161,33 +196,73 @@ static void send_initial(struct sim_call *c)
     for (size_t i = 0; i < n; i++)
         if (sim_matches(list[i], c->watch.ns, c->watch.labels, c->watch.fields))
             push_event(c, "ADDED", list[i], list[i]->rv);
-    push_bookmark(c, s->revision, true);
+    if (mark && c->watch.bookmarks)
+        push_bookmark(c, s->revision, true);
+    c->watch.shown = s->revision;
     c->watch.position = s->kinds[c->watch.kind].n_history;
+}
+
+static void on_too_large(void *ctx)
+{
+    struct sim_call *c = ctx;
+    struct sim_answer a;
+
+    if (!is_alive(c))
+        return;
+    a = sim_too_large(c->link->sim,
+                      rco_arena_printf(&c->link->sim->arena, "%" PRId64, c->watch.shown));
+    push_error(c, &a);
+}
+
+static void begin(struct sim_call *c, enum rco_kind kind, const struct sim_query *q)
+{
+    struct sim *s = c->link->sim;
+    bool any = !q->resource_version || strcmp(q->resource_version, "0") == 0;
+    int64_t rv = any ? s->revision : strtoll(q->resource_version, NULL, 10);
+
+    c->watch.shown = rv;
+    if (rv > s->revision && q->initial_events) {
+        sim_after(s, CATCH_UP, on_too_large, c);
+        return;
+    }
+    if (rv < s->kinds[kind].compacted && !q->initial_events) {
+        push_expired(c, rv);
+        return;
+    }
+    if (q->initial_events || any)
+        send_initial(c, q->initial_events);
+    else
+        c->watch.position = position_of(&s->kinds[kind], rv);
+    sim_watch_flush(c);
 }
 
 void sim_watch_open(struct sim_call *c, enum rco_kind kind, const char *ns,
                     const struct sim_query *q)
 {
     struct sim *s = c->link->sim;
-    int64_t rv = q->resource_version ? strtoll(q->resource_version, NULL, 10) : s->revision;
-    int64_t timeout_s = q->timeout_s > 0 ? q->timeout_s : DEFAULT_TIMEOUT_S;
+    int64_t timeout = (q->timeout_s > 0 ? q->timeout_s : DEFAULT_TIMEOUT_S) * SIM_S;
+    struct sim_answer refusal = sim_check_query(s, q);
 
-    c->watch = (struct sim_watch){
-        .open = true, .kind = kind, .ns = ns, .labels = q->labels, .fields = q->fields};
+    if (refusal.code) {
+        sim_call_refuse(c, &refusal);
+        return;
+    }
+    c->watch = (struct sim_watch){.open = true,
+                                  .kind = kind,
+                                  .ns = ns,
+                                  .labels = q->labels,
+                                  .fields = q->fields,
+                                  .bookmarks = q->bookmarks};
     sim_call_push(c, &(struct sim_delivery){.type = SIM_HEAD, .status = 200});
     if (s->fault.deaf_until > s->now) {
         c->watch.deaf = true;
         return;
     }
-    if (rv < s->kinds[kind].compacted) {
-        push_expired(c);
-        return;
+    begin(c, kind, q);
+    if (q->bookmarks) {
+        sim_after(s, BOOKMARK_NS - sim_between(s, 0, 5 * SIM_S), on_bookmark, c);
+        if (timeout > BEFORE_END)
+            sim_after(s, timeout - BEFORE_END, on_last_bookmark, c);
     }
-    if (q->initial_events)
-        send_initial(c);
-    else
-        c->watch.position = position_of(&s->kinds[kind], rv);
-    sim_watch_flush(c);
-    sim_after(s, BOOKMARK_NS - sim_between(s, 0, 5 * SIM_S), on_bookmark, c);
-    sim_after(s, timeout_s * SIM_S, on_timeout, c);
+    sim_after(s, timeout, on_timeout, c);
 }
