@@ -233,13 +233,14 @@ static bool newest_is_settled(const struct rco_depspec_ctx *c)
 static bool wants_run_for_config(const void *p)
 {
     const struct rco_depspec_ctx *c = CTX(p);
-    char inputs[RCO_SHA256_HEX];
+    char wanted[RCO_SHA256_HEX], inputs[RCO_SHA256_HEX];
     if (!may_run(c))
         return false;
+    rco_resolved_inputs(&c->resolution.snapshot, wanted);
     if (newest_is_settled(c))
-        return !rco_streq(c->next.last_run.snapshot_hash, c->resolution.inputs);
+        return !rco_streq(c->next.last_run.snapshot_hash, wanted);
     rco_resolved_inputs(&c->newest->spec.snapshot, inputs);
-    return !rco_streq(inputs, c->resolution.inputs);
+    return !rco_streq(inputs, wanted);
 }
 
 static bool wants_resumed_run(const void *p)

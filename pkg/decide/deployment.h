@@ -40,10 +40,6 @@ struct rco_depspec_observed {
      * holder. */
     const struct rco_lease *blocking_claim;
     bool blocking_holder_exists;
-    /* Other specifications of the namespace with the same environmentId, to name the one that holds
-     * a stack. May be empty. */
-    const struct rco_depspec *const *others;
-    size_t n_others;
     const struct rco_outcome *outcomes;
     size_t n_outcomes;
     const struct rco_decide_config *config;

@@ -50,11 +50,18 @@ static bool version_was_passed(const struct rco_depspec_ctx *c)
            (c->next.has_last_run && c->next.last_run.version > c->next.version);
 }
 
+/* What was looked at before and has not changed since needs no hash. */
+static bool is_declared(const struct rco_depspec_ctx *c)
+{
+    return c->old->has_observed_generation && c->old->observed_generation == c->meta->generation &&
+           c->old->has_version && !rco_str_empty(c->old->version_hash) && !version_was_passed(c);
+}
+
 /* The version is the generation at which a deploying field last changed. */
 static void declare(struct rco_depspec_ctx *c)
 {
     char *hash = rco_arena_alloc(c->a, RCO_SHA256_HEX);
-    if (c->meta->deletion)
+    if (c->meta->deletion || is_declared(c))
         return;
     rco_depspec_version_hash(&c->spec->spec, hash);
     if (c->next.has_version && rco_streq(hash, c->next.version_hash) && !version_was_passed(c))

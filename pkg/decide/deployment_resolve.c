@@ -434,7 +434,6 @@ void rco_resolve(const struct rco_depspec_observed *observed, struct rco_arena *
     resolve_backend(&r);
     resolve_pod(&r);
     resolve_runner(&r);
-    rco_resolved_inputs(&ret->snapshot, ret->inputs);
 }
 
 void rco_resolved_inputs(const struct rco_resolved *snapshot, char out[RCO_SHA256_HEX])

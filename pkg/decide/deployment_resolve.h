@@ -13,16 +13,14 @@ struct rco_resolution {
     const char *message; /* what, where, what to do */
     bool waits; /* goes on by itself when something appears; else a person must change something */
     struct rco_resolved snapshot;
-    char inputs[RCO_SHA256_HEX]; /* hash over what the snapshot deploys: program, stack,
-                                  * configuration, Secrets by name, outputs; not over how it is
-                                  * executed */
 };
 
 /* All memory comes from A or is borrowed from OBSERVED. */
 void rco_resolve(const struct rco_depspec_observed *observed, struct rco_arena *a,
                  struct rco_resolution *ret);
 
-/* The hash `inputs` of a snapshot that a run carries. */
+/* The hash `inputs` of SNAPSHOT: over what it deploys (program, stack, configuration, Secrets by
+ * name, outputs), not over how it is executed. */
 void rco_resolved_inputs(const struct rco_resolved *snapshot, char out[RCO_SHA256_HEX]);
 
 /* Hash over the fields of a specification that deploy something: the same hash, the same version.

@@ -202,8 +202,7 @@ static void clear_easy(CURL *easy)
 
 void rco_lane_give_easy(struct lane *lane, CURL *easy, bool reusable)
 {
-    if (!reusable || lane->retired || lane->kind == RCO_LANE_WATCH ||
-        lane->n_spares == SPARE_MAX) {
+    if (!reusable || lane->retired || lane->kind == RCO_LANE_WATCH || lane->n_spares == SPARE_MAX) {
         curl_easy_cleanup(easy);
         return;
     }
@@ -216,8 +215,8 @@ void rco_lane_give_easy(struct lane *lane, CURL *easy, bool reusable)
 static void set_target(struct rco_http_call *call)
 {
     struct rco_http_client *client = call->lane->client;
-    rco_autofree char *text = rco_asprintf("%s%s%s", client->plain ? client->url : "",
-                                           client->prefix, call->path);
+    rco_autofree char *text =
+        rco_asprintf("%s%s%s", client->plain ? client->url : "", client->prefix, call->path);
     CURL *easy = call->easy;
 
     SET(client->plain ? CURLOPT_URL : CURLOPT_REQUEST_TARGET, text);

@@ -51,10 +51,9 @@ size_t rco_scan_plain(const char *p, size_t n)
      */
     for (; i + 16 <= n; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-        __m128i special = _mm_or_si128(
-            _mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
-            _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
-                         _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
+        __m128i special = _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
+                                       _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+                                                    _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
         unsigned mask = (unsigned)_mm_movemask_epi8(special);
         if (mask)
             return i + (size_t)__builtin_ctz(mask);
