@@ -179,6 +179,14 @@ $(B)/contract/contract: $(call obj,$(CONTRACT_SRC) $(filter-out test/sim/main.c,
 test-contract: $(B)/contract/contract ## the simulator and a real kube-apiserver must answer alike
 	@CONTRACT_DIR=$(B)/contract test/contract/run.sh
 
+# The fault proxy: between the operator and a real API server (test/wire/proxy/proxy.h).
+$(B)/wire/faultproxy: $(call obj,$(wildcard test/wire/proxy/*.c)) $(ALL_LIB)
+	@mkdir -p $(@D) && echo "  LINK    $@"
+	@$(CC) $(LDFLAGS) $^ -o $@ $(LIBS_ALL) -lpthread
+.PHONY: test-wire-plans
+test-wire-plans: $(B)/bin/runtime-cloud-controller $(B)/wire/faultproxy ## planned faults between the controller and a real kube-apiserver
+	@SAN=$(SAN) test/wire/plans.sh
+
 .PHONY: test-wire test-wire-asan test-wire-client-asan
 test-wire: $(B)/bin/runtime-cloud-controller ## the controller against a real kube-apiserver and etcd
 	@SAN=$(SAN) test/wire/run.sh
