@@ -157,7 +157,7 @@ $(B)/sim/sim: $(call obj,$(SIM_SRC) test/sim/breaks_off.c $(SIM_CONTROLLER)) $(A
 	@$(CC) $(LDFLAGS) $^ -o $@ $(LIBS_ALL)
 SIM_WRAPPED := rco_executor_run rco_run_decide rco_depspec_decide rco_run_is_start_busy rco_run_is_start_claimed \
 	rco_run_engine_ended rco_job_write rco_adopt_same rco_gate_check rco_elector_new rco_elector_may_write \
-	rco_kube_start rco_status_map_event rco_store_set_rv
+	rco_kube_start rco_status_map_event rco_store_set_rv rco_conditions_stalled rco_codec_merge_patch
 $(B)/sim/sim_broken: $(call obj,$(SIM_SRC) test/sim/breaks_on.c $(SIM_CONTROLLER)) $(ALL_LIB)
 	@mkdir -p $(@D) && echo "  LINK    $@"
 	@$(CC) $(LDFLAGS) $(SIM_WRAPPED:%=-Wl,--wrap=%) $^ -o $@ $(LIBS_ALL)

@@ -24,6 +24,10 @@ enum sim_break {
     SIM_BREAK_PLAN_UNCHECKED,  /* an apply does not compare the base state */
     SIM_BREAK_GONE_IGNORED,    /* 410 of a watch is taken as an ordinary end */
     SIM_BREAK_RV_EARLY,        /* a cache counts as newer than its content */
+    /* found by operations; their names begin with op- */
+    SIM_BREAK_OP_SETTING, /* resources of the Environment do not reach the run */
+    SIM_BREAK_OP_UNTOLD,  /* nobody is told that something stands still */
+    SIM_BREAK_OP_NULL,    /* what has gone from a status is not taken out of it */
     SIM_BREAKS
 };
 

@@ -20,6 +20,9 @@ static const struct {
     [SIM_BREAK_PLAN_UNCHECKED] = {"plan-unchecked", "an apply does not compare the base state"},
     [SIM_BREAK_GONE_IGNORED] = {"gone-ignored", "410 of a watch is taken as an ordinary end"},
     [SIM_BREAK_RV_EARLY] = {"rv-early", "a cache counts as newer than its content"},
+    [SIM_BREAK_OP_SETTING] = {"op-setting", "resources of the Environment do not reach the run"},
+    [SIM_BREAK_OP_UNTOLD] = {"op-untold", "no condition Stalled is ever written"},
+    [SIM_BREAK_OP_NULL] = {"op-null", "what has gone from a status is not taken out of it"},
 };
 
 const char *sim_break_name(enum sim_break b)

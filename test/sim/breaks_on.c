@@ -2,6 +2,7 @@
  * does unless its switch is on. Only test/sim links this. */
 #include "breaks.h"
 
+#include "decide/conditions.h"
 #include "decide/deployment.h"
 #include "decide/run_facts.h"
 #include "decide/run_rows.h"
@@ -67,21 +68,25 @@ static bool is_no_claim(const struct rco_action *a)
     return a->kind != RCO_KIND_LEASE;
 }
 
-/* Blanks "resourceVersion":"..." and one comma beside it. */
+/* Blanks the member of an object from AT to END in TEXT, and one comma beside it. */
+static void blank(const char *text, char *at, char *end)
+{
+    if (*end == ',')
+        end++;
+    else if (at > text && at[-1] == ',')
+        at--;
+    memset(at, ' ', (size_t)(end - at));
+}
+
+/* Blanks "resourceVersion":"...". */
 static void strip_version(struct rco_action *a)
 {
     char *body = (char *)a->body;
     char *at = body ? strstr(body, "\"resourceVersion\":\"") : NULL;
     char *end = at ? strchr(at + strlen("\"resourceVersion\":\""), '"') : NULL;
 
-    if (!end)
-        return;
-    end++;
-    if (*end == ',')
-        end++;
-    else if (at > body && at[-1] == ',')
-        at--;
-    memset(at, ' ', (size_t)(end - at));
+    if (end)
+        blank(body, at, end + 1);
 }
 
 static void strip(struct rco_plan *plan, bool claims_only)
@@ -169,9 +174,40 @@ void __wrap_rco_depspec_decide(const void *snapshot, rco_wall now, struct rco_pl
 {
     const struct rco_depspec_observed *o = snapshot;
 
+    if (on == SIM_BREAK_OP_SETTING && o->env)
+        ((struct rco_env *)o->env)->spec.runner.has_resources = false;
     for (size_t i = 0; on == SIM_BREAK_NAME_ONLY && o->spec && i < o->n_runs; i++)
         ((struct rco_run *)o->runs[i])->spec.specification_id = o->spec->metadata.uid;
     __real_rco_depspec_decide(snapshot, now, plan);
+}
+
+void __real_rco_conditions_stalled(struct rco_conditions *c, const char *reason,
+                                   const char *message);
+void __wrap_rco_conditions_stalled(struct rco_conditions *c, const char *reason,
+                                   const char *message);
+void __wrap_rco_conditions_stalled(struct rco_conditions *c, const char *reason,
+                                   const char *message)
+{
+    if (on == SIM_BREAK_OP_UNTOLD)
+        rco_conditions_set(c, "Ready", "False", reason, message);
+    else
+        __real_rco_conditions_stalled(c, reason, message);
+}
+
+bool __real_rco_codec_merge_patch(const struct rco_schema *schema, const void *old_obj,
+                                  const void *new_obj, struct rco_buf *out);
+bool __wrap_rco_codec_merge_patch(const struct rco_schema *schema, const void *old_obj,
+                                  const void *new_obj, struct rco_buf *out);
+bool __wrap_rco_codec_merge_patch(const struct rco_schema *schema, const void *old_obj,
+                                  const void *new_obj, struct rco_buf *out)
+{
+    bool differs = __real_rco_codec_merge_patch(schema, old_obj, new_obj, out);
+    char *at =
+        on == SIM_BREAK_OP_NULL && differs ? strstr(rco_buf_str(out), "\"failure\":null") : NULL;
+
+    if (at)
+        blank(out->data, at, at + strlen("\"failure\":null"));
+    return differs;
 }
 
 bool __real_rco_run_is_start_busy(const void *p);

@@ -283,6 +283,7 @@ void sim_engine_finish(struct sim_pod *p)
     struct sim_stack *k = p->stack;
     struct rco_runner_receipt *r = &p->receipt;
     const struct rco_runner_job *job = p->job;
+    const char *missing = sim_missing_input(p);
 
     *r = (struct rco_runner_receipt){
         .protocol = 1,
@@ -311,6 +312,8 @@ void sim_engine_finish(struct sim_pod *p)
     };
     if (p->cancelled)
         fail(r, RCO_FAILURE_CLASS_CANCELLED, "stopped on request");
+    else if (missing)
+        fail(r, RCO_FAILURE_CLASS_CONFIG, missing);
     else if (job->phase == RCO_ENGINE_PHASE_APPLY)
         apply(p, k);
     else

@@ -12,4 +12,8 @@ bool sim_stack_shows(const struct sim *s, const char *stack, const char *commit)
 /* Engine starts of the run with RUN_UID. */
 size_t sim_engines_of_run(const struct sim *s, const char *run_uid);
 
+/* The Secret that the engine of P needs and that is not there, as the runner says it; or NULL. */
+struct sim_pod;
+const char *sim_missing_input(struct sim_pod *p);
+
 #endif
