@@ -19,7 +19,8 @@ flood() {
     echo >&"${HOSTILE[1]}"
     read -r -t 300 answer <&"${HOSTILE[0]}"
     note "$answer; $before MB before, $(rss_mb) MB with it"
-    check 'what hostile pods can make the operator hold is bounded' [ "$(rss_mb)" -lt 160 ]
+    # The sanitizers keep what was freed, and more than was asked for.
+    [ -n "${SAN:-}" ] || check 'what hostile pods can make the operator hold is bounded' [ "$(rss_mb)" -lt 160 ]
     check 'most of it is sent away' [ "$(jq '.answers["503"] // 0' <<<"$answer")" -gt 100 ]
     small_artifacts
     runner_receipt
