@@ -34,6 +34,7 @@ server_up() {
         --controllers job-controller,garbage-collector-controller,namespace-controller,serviceaccount-controller \
         >"$dir/controllers.log" 2>&1 &
     controllers=$!
+    disown
     "$kubectl" create namespace runtime-cloud &&
         "$helm" template runtime-cloud-operator charts/runtime-cloud-operator --kube-version v1.34.0 \
             --namespace runtime-cloud --show-only templates/rbac.yaml \
