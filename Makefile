@@ -140,7 +140,8 @@ unit-binaries: $(UNIT_BIN)
 test-unit: unit-binaries ## unit tests and decision cases (cmocka)
 	@test/run-unit $(B)/test $(if $(SAN),asan,unit)
 
-$(B)/wire/%_test: $(B)/obj/test/wire/%_test.o $(ALL_LIB)
+WIRE_CLIENT_SRC := $(wildcard test/wire/client/*.c)
+$(B)/wire/client_test: $(call obj,$(WIRE_CLIENT_SRC)) $(ALL_LIB)
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS) $^ -o $@ -lcmocka $(LIBS_ALL)
 .PHONY: test-wire-client
