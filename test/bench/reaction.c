@@ -14,9 +14,10 @@
  * is measured and not who else wants a CPU.
  *
  * The listening port is written to PORT_FILE; measuring begins when PID_FILE holds the operator's
- * pid. Prints one line: events answered, p50, p90 and p99 in microseconds of the operator, of the
- * child, and the mean CPU time of the operator for an event, with what it does after its answer.
- * Then it goes on forwarding until killed. */
+ * pid. Prints one line: events answered, then p50, p90 and p99 in microseconds of the operator, of
+ * the child, and of the operator's own share, which is the difference of the two at each event; last
+ * the mean CPU time of the operator for an event, with what it does after its answer. Then it goes
+ * on forwarding until killed. */
 #include "base/buf.h"
 #include "base/clock.h"
 
@@ -53,7 +54,7 @@ struct connection {
 };
 
 struct sample {
-    int64_t wall, echo;
+    int64_t wall, echo, own; /* ns */
 };
 
 struct reaction {
@@ -241,6 +242,7 @@ static void see_request(struct reaction *r, rco_mono now, size_t n)
         s = &r->samples[r->n_samples++];
         s->wall = now - r->sent_at;
         s->echo = r->echo_ns;
+        s->own = s->wall > s->echo ? s->wall - s->echo : 0;
     }
     atomic_store(&r->state, 2);
 }
@@ -427,6 +429,7 @@ int main(int argc, char **argv)
             printf("%d", r.n_samples);
             print(&r, offsetof(struct sample, wall));
             print(&r, offsetof(struct sample, echo));
+            print(&r, offsetof(struct sample, own));
             printf(" %lld\n", (long long)r.cpu_ns / 1000 / r.events);
             fflush(stdout);
             printed = true;
