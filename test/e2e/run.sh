@@ -33,10 +33,12 @@ step 'packages, programs, cluster tools'
 hack/deps/install.sh build cluster test || stop 'packages cannot be installed'
 hack/cluster/build-tools.sh all || stop 'the cluster tools do not build'
 make --no-print-directory -j"$(nproc)" programs >"$WORK/make.log" 2>&1 || stop "the programs do not build: $(tail -5 "$WORK/make.log")"
-hack/images/prepare.sh build/images >/dev/null || stop 'the engine cannot be prepared'
+hack/images/prepare.sh build/images python >/dev/null || stop 'the engine cannot be prepared'
 
-# Every write of every request is kept, Secrets and tokens excepted: the last case looks for secret values in it.
-export RCO_APISERVER_FLAGS="--audit-policy-file=$E2E/audit-policy.yaml --audit-log-path=$WORK/audit.log"
+# Every write of every request is kept, Secrets and tokens excepted: the last case looks for secret values in it. The
+# policies that change objects play an injector of sidecars (07).
+export RCO_APISERVER_FLAGS="--audit-policy-file=$E2E/audit-policy.yaml --audit-log-path=$WORK/audit.log \
+    --feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true"
 step 'a one-node Kubernetes'
 if [ -z "${RCO_KEEP:-}" ] || ! hack/cluster/node.sh info >/dev/null 2>&1; then
     hack/cluster/down.sh
@@ -62,6 +64,7 @@ image() { # DOCKERFILE TARGET NAME:TAG
 }
 image Dockerfile controller "runtimecloud.local/runtime-cloud-controller:$VERSION"
 image Dockerfile runner "runtimecloud.local/runtime-cloud-runner:$VERSION"
+image Dockerfile runner-python "runtimecloud.local/runtime-cloud-runner-python:$VERSION"
 image examples/quickstart/web/Dockerfile web runtimecloud.local/demo-web:1
 
 step 'Git, PostgreSQL'

@@ -66,6 +66,7 @@ outputs:
 YAML
 )
 page=$(page_program page)
+environment half '{"runner": {"planServiceAccountName": "deployer", "applyServiceAccountName": "default"}}' >/dev/null
 environment rightless '{"runner": {"applyServiceAccountName": "default"}}' >/dev/null
 
 specification syntax syntax "$syntax" >/dev/null
@@ -74,6 +75,7 @@ specification reference reference "$reference" >/dev/null
 specification invalid invalid "$invalid" >/dev/null
 specification required required "$required" >/dev/null
 specification rightless page "$page" '{"environmentId": "rightless"}' >/dev/null
+specification half page "$page" '{"environmentId": "half"}' >/dev/null
 specification outputs outputs "$outputs" '{
     "configRefs": [{"key": "word", "configMapKeyRef": {"name": "settings", "key": "word"}}],
     "secretRefs": [{"key": "password", "secretKeyRef": {"name": "dev-password", "key": "password"}},
@@ -87,6 +89,13 @@ fails required Config 'must' && log_has "$(run_of required)" 'must'
 fails invalid Resource 'Not_A_Name' && log_has "$(run_of invalid)" 'Not_A_Name'
 contains 'the resource that failed is named' 'kubernetes:core/v1:ConfigMap::bad' "$(get "prun/$(run_of invalid)" .status.failure.urn)"
 fails rightless Resource 'forbidden' && log_has "$(run_of rightless)" 'cannot'
+# Planned with rights, applied without: it ends in the apply, and nothing is there.
+if fails half Resource 'forbidden: User "system:serviceaccount:'"$ns"':default" cannot'; then
+    run=$(run_of half)
+    matches 'half: it was planned' '^[0-9a-f]{64}$' "$(get "prun/$run" .status.planReceipt.planDigest)"
+    equal 'half: it failed in the apply' 'a p' "$(jobs_made "$run" | sort | xargs)"
+    refused 'half: nothing was made' NotFound k get configmap page
+fi
 
 run=$(run_of outputs)
 if applies 'a program with outputs' "$run"; then
