@@ -165,12 +165,31 @@ static char *trim(char *s)
     return s;
 }
 
+/* Where a traceback of Python names the exception: the first line behind the last traceback that is
+ * not indented. NULL when there is none. */
+static char *exception_line(char *text)
+{
+    static const char mark[] = "Traceback (most recent call last):";
+    char *last = NULL;
+    for (char *at = strstr(text, mark); at; at = strstr(at + 1, mark))
+        last = at;
+    char *nl = last ? strchr(last, '\n') : NULL;
+    while (nl && (nl[1] == ' ' || nl[1] == '\n'))
+        nl = strchr(nl + 1, '\n');
+    return nl && nl[1] ? nl + 1 : NULL;
+}
+
 /* The first line of MESSAGE that says something, with the next one when it ends in a colon. */
 static const char *sentence(struct rco_arena *a, const char *message)
 {
     char *text = rco_arena_strdup(a, message), *save = NULL;
     rco_autobuf out = RCO_BUF_INIT;
     text[rco_event_strip_markup(text, strlen(text))] = '\0';
+    char *exception = exception_line(text);
+    if (exception) {
+        rco_buf_adds(&out, "unhandled exception:");
+        text = exception;
+    }
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         line = trim(line);
         if (!*line)

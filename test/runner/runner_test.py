@@ -13,7 +13,7 @@ import time
 import unittest
 import urllib.parse
 
-from harness import (GIT_PASSWORD, GIT_USER, RUNNER, TOKEN, Pod, Repository, Servers, Stack, Tools, run,
+from harness import (GIT_PASSWORD, GIT_USER, REPOSITORY, RUNNER, TOKEN, Pod, Repository, Servers, Stack, Tools, run,
                      session_members, sha256)
 
 SECRET = 'p4ss "word"/with+odd=chars&more'
@@ -253,6 +253,40 @@ class MainPath(Base):
         self.assertEqual(apply.all(), 0)
         self.assertEqual((self.gateway.receipts[-1]["replaces"], self.gateway.receipts[-1]["result"]),
                          (1, "Succeeded"))
+
+
+@unittest.skipUnless(shutil.which("npm"), "npm is not installed")
+class NodeJs(Base):
+    """A program in JavaScript with Pulumi's host of the language; npm fetches the packages from the registry."""
+
+    def test_a_program_in_javascript(self):
+        host = run(REPOSITORY / "hack/cluster/build-tools.sh", "--path", "pulumi-language-nodejs").strip()
+        shutil.copy(host, self.tools.bin)
+        commit = self.repository.commit({
+            "js/Pulumi.yaml": "name: shop\nruntime: nodejs\n",
+            "js/package.json": json.dumps({"name": "shop", "main": "index.js",
+                                           "dependencies": {"@pulumi/pulumi": "3.200.0"}}),
+            "js/index.js": """
+                const pulumi = require("@pulumi/pulumi");
+                const config = new pulumi.Config();
+                class Part extends pulumi.ComponentResource {
+                    constructor(name) { super("shop:index:Part", name); this.registerOutputs(); }
+                }
+                new Part("one");
+                console.log("the token is " + config.require("token"));
+                exports.hello = config.require("greeting");
+                exports.token = config.requireSecret("token");
+            """})
+        program = (self.repository.url, "js", commit)
+        _, receipt, bundle = self.plan(program=program)
+        self.assertEqual(receipt["adds"], 2, receipt)
+        log = self.gateway.artifact("log").decode()
+        self.assertIn("$ npm install", log)
+        self.assertIn("the token is [secret]", log)
+        apply = self.apply_pod(receipt, bundle, program=program, exportOutputs=["hello", "token"])
+        self.assertEqual(apply.all(), 0, apply.output("engine"))
+        done = self.gateway.receipts[-1]
+        self.assertEqual((done["result"], done["adds"], done["outputs"]), ("Succeeded", 2, {"hello": "hello"}), done)
 
 
 class Fetch(Base):

@@ -121,6 +121,33 @@ static void an_apply_counts_what_was_done_and_not_what_was_previewed(void **stat
     rco_receipt_builder_free(b);
 }
 
+static void an_exception_is_told_not_its_traceback(void **state)
+{
+    static const struct {
+        const char *message, *want;
+    } rows[] = {
+        {"error: Program failed with an unhandled exception:\\nTraceback (most recent call "
+         "last):\\n"
+         "  File a, line 1\\n    raise RuntimeError(x)\\nRuntimeError: it gives up here\\n",
+         "unhandled exception: RuntimeError: it gives up here"},
+        {"Program failed:\\nTraceback (most recent call last):\\n  File a\\nKeyError: 'x'\\n\\n"
+         "During handling of the above exception, another exception occurred:\\n\\n"
+         "Traceback (most recent call last):\\n  File b\\n\\n  File c\\nValueError: y\\nmore",
+         "unhandled exception: ValueError: y"},
+        {"Program failed:\\nTraceback (most recent call last):\\n  File a\\n",
+         "Program failed: Traceback (most recent call last): File a"},
+        {"Traceback (most recent call last):", "Traceback (most recent call last):"},
+    };
+    for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++) {
+        struct rco_receipt_result s;
+        struct rco_receipt_builder *b = rco_receipt_builder_new(RCO_ENGINE_PHASE_PLAN);
+        feed_error(b, "error", rows[i].message);
+        rco_receipt_builder_result(b, &s);
+        assert_string_equal(s.error, rows[i].want);
+        rco_receipt_builder_free(b);
+    }
+}
+
 static void the_error_that_says_most_is_taken(void **state)
 {
     struct rco_receipt_result s;
@@ -345,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_plan_is_counted_by_type_and_a_replacement_once),
         cmocka_unit_test(an_apply_counts_what_was_done_and_not_what_was_previewed),
         cmocka_unit_test(the_error_that_says_most_is_taken),
+        cmocka_unit_test(an_exception_is_told_not_its_traceback),
         cmocka_unit_test(what_a_failed_resource_left_out_is_not_the_plans_refusal),
         cmocka_unit_test(a_stream_that_cannot_be_read_is_marked),
         cmocka_unit_test(changed_outputs_are_seen),
