@@ -215,7 +215,7 @@ void sim_do_suspended_spec(struct sim *s, const char *digit)
 
 /* A Job and a ConfigMap under the names that the plan Job and the anchor of the first run will
  * have. No user can know the run's uid before; a name that collides by accident comes to the same.
- */
+ * It has a label of its own: a Job without any gets those of its pods, and looks like ours. */
 void sim_do_plant(struct sim *s, const char *arg)
 {
     const struct sim_version *spec = sim_get(s, RCO_KIND_DEPSPEC, SIM_TENANT_NS, SPEC);
@@ -232,7 +232,7 @@ void sim_do_plant(struct sim *s, const char *arg)
     sim_create(s, SIM_USER, RCO_KIND_JOB, SIM_TENANT_NS,
                sim_tree_f(&s->arena,
                           "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":"
-                          "\"%s\"},"
+                          "\"%s\",\"labels\":{\"planted\":\"yes\"}},"
                           "\"spec\":{\"template\":{\"metadata\":{\"labels\":{"
                           "\"runtimecloud.io/run\":\"%s\",\"runtimecloud.io/run-uid\":\"%s\","
                           "\"app.kubernetes.io/managed-by\":\"runtime-cloud\"}},\"spec\":{"
