@@ -30,7 +30,7 @@ main() {
     cluster_up
     cp "$BUILD/wire/faultproxy" "$dir/faultproxy" || exit
     many_installations
-    PLANS_DIR=$dir PLANS_PORT=$(cat "$dir/cp/port") PLANS_PROXY=$dir/faultproxy PLANS_OPERATOR=$BINARY \
+    PYTHONDONTWRITEBYTECODE=1 PLANS_DIR=$dir PLANS_PORT=$(cat "$dir/cp/port") PLANS_PROXY=$dir/faultproxy PLANS_OPERATOR=$BINARY \
         PLANS_USER=$OPERATOR_USER PLANS_COUNTS=$dir/counts python3 "$WIRE/plans" "$@"
     if read -r passed failed <"$dir/counts"; then result_add "$passed" "$failed"; else result fail 'the plans' 'they did not run to their end'; fi
     results_end "$LAYER"

@@ -131,6 +131,17 @@ def away(name, workload, how, seconds, stage):
     return Plan(name, workload, [(stage.replace(".", ":"), act)], exits=int(seconds) >= 16, patience=90 + int(seconds))
 
 
+def token(name, workload, how, seconds, stage):
+    """token:wrong|empty|gone:S:STAGE: the token file, read again because of a 401 that the proxy makes up."""
+    text = {"wrong": "nonsense", "empty": "", "gone": None}[how]
+
+    def act(run):
+        run.instance.write_token(text)
+        run.instance.tell("arm f on=request do=status status=401 times=2")
+        later([int(seconds)], lambda run: run.instance.write_token(run.world.token))(run)
+    return Plan(name, workload, [(stage.replace(".", ":"), act)], fired, patience=150, refusals=(401,))
+
+
 def passing(name, how, seconds):
     """TLS and HTTP/2 from end to end; the bytes are cut or stand still."""
     def act(run):
@@ -194,6 +205,7 @@ FAMILIES = {
     "cut": cut,
     "stop": stop,
     "outage": lambda n, w, s, stage: away(n, w, "refuse", s, stage),
+    "token": token,
     "silence": lambda n, w, s, stage: away(n, w, "black-hole", s, stage),
     "pass-cut": lambda n, w, s: passing(n, "refuse", s),
     "pass-silence": lambda n, w, s: passing(n, "black-hole", s),

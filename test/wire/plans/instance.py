@@ -40,6 +40,7 @@ class Instance:
         self.lock = threading.Lock()
         os.makedirs(directory)
         self.control_path = f"{directory}/control"
+        self.token_path = f"{directory}/token"
         self.start_proxy(ns, plain)
         self.write_kubeconfig()
         self.control = socket.socket(socket.AF_UNIX)
@@ -58,13 +59,23 @@ class Instance:
         if self.proxy.stdout.readline() != b"ready\n":
             raise Failure("the proxy does not start: " + open(f"{self.directory}/proxy.log", encoding="utf-8").read())
 
+    def write_token(self, text):
+        """What the operator's token file says from now on; None: there is no such file. Put in place at once, as a kubelet does."""
+        if text is None:
+            os.unlink(self.token_path)
+            return
+        with open(f"{self.token_path}.new", "w", encoding="utf-8") as out:
+            out.write(text)
+        os.rename(f"{self.token_path}.new", self.token_path)
+
     def write_kubeconfig(self):
+        self.write_token(self.world.token)
         with open(f"{self.directory}/kubeconfig", "w", encoding="utf-8") as out:
             json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "wire",
                        "contexts": [{"name": "wire", "context": {"cluster": "wire", "user": "operator"}}],
                        "clusters": [{"name": "wire", "cluster": {
                            "server": f"https://127.0.0.1:{self.ports}", "certificate-authority": f"{self.world.directory}/cp/pki/ca.crt"}}],
-                       "users": [{"name": "operator", "user": {"tokenFile": f"{self.world.directory}/token"}}]}, out)
+                       "users": [{"name": "operator", "user": {"tokenFile": self.token_path}}]}, out)
 
     def tell(self, line):
         """A command to the proxy; what it answers behind "ok"."""
@@ -121,6 +132,15 @@ class Instance:
     def crash(self):
         """SIGKILL, whatever it is doing."""
         self.process.kill()
+
+    def stop(self, seconds=30):
+        """SIGTERM; its exit code, or None when it does not end in time."""
+        self.over = True
+        self.process.terminate()
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
 
     def end(self):
         self.over = True

@@ -17,6 +17,7 @@ class Outcome:
     def __init__(self, world, ns, operator_ns, node, instance):
         self.ns, self.operator_ns, self.node, self.instance = ns, operator_ns, node, instance
         self.api = world.api
+        self.refusals = ()
         self.writes = world.audit.of(ns, operator_ns)
         self.trace = instance.trace()
         self.objects = self.gather()
@@ -159,7 +160,7 @@ def answers(outcome, _):
     for entry in outcome.trace:
         if entry["what"] == "answer" and entry["verb"] in ("create", "patch", "delete"):
             allowed = (409,) if entry["verb"] == "create" else (404, 409)
-            if entry["status"] // 100 == 4 and entry["status"] not in allowed:
+            if entry["status"] // 100 == 4 and entry["status"] not in allowed + outcome.refusals:
                 yield f"valid-writes: {entry['verb']} {entry['res']} {entry.get('name')}: {entry['status']}"
 
 
@@ -172,6 +173,13 @@ def canary(outcome, _, secrets):
                 yield f"canary: {name} has a secret text ({secret[:6]}...)"
 
 
+def sanitizers(outcome, _):
+    with open(f"{outcome.instance.directory}/log", encoding="utf-8", errors="replace") as text:
+        for line in text:
+            if "Sanitizer" in line or "runtime error:" in line:
+                yield f"sanitizer: {line.strip()}"
+
+
 def events_have_none(outcome, secrets):
     text = json.dumps(outcome.api.items(f"/apis/events.k8s.io/v1/namespaces/{outcome.ns}/events"))
     text += json.dumps([o for res, o in outcome.objects if res not in ("secrets", "pods")])
@@ -180,4 +188,4 @@ def events_have_none(outcome, secrets):
             yield f"canary: an Event or object has a secret text ({secret[:6]}...)"
 
 
-ALL = (end_state, counts, one_engine, receipts, found_at_once, answers)
+ALL = (end_state, counts, one_engine, receipts, found_at_once, answers, sanitizers)

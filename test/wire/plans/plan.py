@@ -16,10 +16,11 @@ class Plan:
     """NAME is what replays it. STEPS: pairs of a stage's name ("ready" is before everything, "NAME:2" the second time)
     and what to do there with the run of the plan. STRUCK says whether what was armed has happened."""
 
-    def __init__(self, name, workload, steps, struck=None, exits=False, patience=90, broken=None, plain=False):
+    def __init__(self, name, workload, steps, struck=None, exits=False, patience=90, broken=None, plain=False, refusals=()):
         self.name, self.workload, self.steps = name, workload, steps
         self.struck, self.exits, self.patience = struck, exits, patience
         self.broken = broken  # self-check: the beginning of the sentence that must be found
+        self.refusals = refusals  # statuses that its writes may get besides 404 and 409
         self.plain = plain    # bytes pass: the operator sees the whole cluster, so nothing else may run
 
 
@@ -99,7 +100,11 @@ class Run:
             found += self.settle()
             found += [sentence for sentence in self.alive() if sentence not in found]
             found += self.has_struck()
+            code = self.instance.stop()
+            if code != 0:
+                found.append(f"ends: exit code {code} on SIGTERM")
             outcome = oracles.Outcome(self.world, self.ns, self.operator_ns, self.node, self.instance)
+            outcome.refusals = self.plan.refusals
             found += self.ask(outcome)
         except Failure as why:
             found.append(f"converged: {why}")

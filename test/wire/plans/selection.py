@@ -38,6 +38,7 @@ STANDING = [
 GONE = [
     "stop:4:declared", "stop:9:declared", "stop:11:changed", "stop:16:declared@create", "stop:40:declared@create",
     "outage:5:declared", "outage:60:declared@create", "silence:10:declared", "silence:40:changed",
+    "token:wrong:5:declared@create", "token:empty:5:declared@create", "token:gone:5:declared@create",
 ]
 PASSING = ["pass-cut:4", "pass-silence:12"]
 
