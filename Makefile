@@ -116,7 +116,7 @@ $(B)/test/controller/%_test: $(B)/obj/test/unit/controller/%_test.o $(call obj,$
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS) $^ -o $@ -lcmocka $(LIBS_ALL)
 # Tests of the gateway bring exchanges of their own (test/unit/controller/exchanges.h).
-$(B)/test/controller/mailbox_test $(B)/test/controller/gateway_test: LDFLAGS += -Wl,--wrap=rco_exchange_reply,--wrap=rco_exchange_set_data,--wrap=rco_exchange_data,--wrap=rco_exchange_close_after
+$(B)/test/controller/mailbox_test $(B)/test/controller/gateway_test: LDFLAGS += -Wl,--wrap=rco_exchange_reply,--wrap=rco_exchange_set_data,--wrap=rco_exchange_data,--wrap=rco_exchange_close_after,--wrap=rco_exchange_vouch
 $(B)/test/cli/%_test: $(B)/obj/test/unit/cli/%_test.o $(call obj,$(filter-out cli/main.c,$(CLI_SRC))) $(ALL_LIB)
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS) $^ -o $@ -lcmocka $(LIBS_ALL)

@@ -115,7 +115,7 @@ static void check_policies(struct rco_cli *cli, struct rco_checks *c)
     static const char *const names[] = {"environments.runtimecloud.io",
                                         "operator-owned.runtimecloud.io",
                                         "namespaces.runtimecloud.io", "sealed-pods.runtimecloud.io",
-                                        "sealed-tokens.runtimecloud.io"};
+                                        "sealed-tokens.runtimecloud.io", "sealed-objects.runtimecloud.io"};
     struct rco_view_bare_list policies = {0}, bindings = {0};
     struct rco_error err = RCO_ERROR_INIT;
     rco_autobuf faults = RCO_BUF_INIT;

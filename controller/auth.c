@@ -291,26 +291,54 @@ static bool keeps_pace(struct cached *c, rco_mono now)
     return true;
 }
 
-void rco_auth_check(struct rco_auth *auth, const char *authorization, rco_auth_done done, void *ctx)
+/* The token in AUTHORIZATION, or NULL and *RET_WHY. */
+static const char *token_in(const char *authorization, const char **ret_why)
 {
     static const char prefix[] = "Bearer ";
-    char digest[RCO_SHA256_HEX];
     const char *token;
+
+    *ret_why = "no bearer token";
+    if (!rco_str_has_prefix(authorization, prefix))
+        return NULL;
+    token = authorization + sizeof prefix - 1;
+    *ret_why = "this is no service account token";
+    return strlen(token) > RCO_AUTH_TOKEN_MAX || !looks_like_a_token(token) ? NULL : token;
+}
+
+static struct cached *find_cached(struct rco_auth *auth, const char *digest)
+{
+    struct cached *c = rco_map_get(&auth->cache, digest);
+
+    return c && c->until > rco_loop_now(auth->loop) ? c : NULL;
+}
+
+const struct rco_identity *rco_auth_known(struct rco_auth *auth, const char *authorization)
+{
+    char digest[RCO_SHA256_HEX];
+    const char *why, *token = token_in(authorization, &why);
+    const struct cached *c;
+
+    if (!token)
+        return NULL;
+    rco_sha256_hex(token, strlen(token), digest);
+    c = find_cached(auth, digest);
+    return c ? &c->who : NULL;
+}
+
+void rco_auth_check(struct rco_auth *auth, const char *authorization, rco_auth_done done, void *ctx)
+{
+    char digest[RCO_SHA256_HEX];
+    const char *why, *token = token_in(authorization, &why);
     struct cached *c;
     struct review *r;
 
-    if (!rco_str_has_prefix(authorization, prefix)) {
-        done(ctx, NULL, 401, "no bearer token");
-        return;
-    }
-    token = authorization + sizeof prefix - 1;
-    if (strlen(token) > RCO_AUTH_TOKEN_MAX || !looks_like_a_token(token)) {
-        done(ctx, NULL, 401, "this is no service account token");
+    if (!token) {
+        done(ctx, NULL, 401, why);
         return;
     }
     rco_sha256_hex(token, strlen(token), digest);
-    c = rco_map_get(&auth->cache, digest);
-    if (c && c->until > rco_loop_now(auth->loop)) {
+    c = find_cached(auth, digest);
+    if (c) {
         if (keeps_pace(c, rco_loop_now(auth->loop)))
             done(ctx, &c->who, 200, "");
         else

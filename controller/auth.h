@@ -33,6 +33,9 @@ typedef void (*rco_auth_done)(void *ctx, const struct rco_identity *who, int sta
 /* LOOP and CLIENT are borrowed. Freeing cancels what is under way, without a call of DONE. */
 struct rco_auth *rco_auth_new(struct rco_loop *loop, struct rco_kube_client *client);
 void rco_auth_free(struct rco_auth *auth);
+/* Whose token the value of an Authorization header (NULL allowed) is, if it was reviewed within the
+ * last minute; else NULL. Borrowed until the next call. */
+const struct rco_identity *rco_auth_known(struct rco_auth *auth, const char *authorization);
 /* Reviews the value of an Authorization header (NULL allowed). DONE is called once, possibly at
  * once. */
 void rco_auth_check(struct rco_auth *auth, const char *authorization, rco_auth_done done,

@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define STORED_MAX 4096 /* artifacts remembered, see first_of_kind */
-/* Bytes of bodies that wait for a review of their token; of chunks on their way to the API server,
+/* Bytes of bodies that wait for a review of their token, of which a quarter is kept for tokens that
+ * have passed one; of chunks on their way to the API server,
  * where each exists several times over, and of those the ones of one namespace. Beyond: 503. */
 #define HELD_MAX ((size_t)16 * 1024 * 1024)
 #define STORING_MAX ((size_t)8 * 1024 * 1024)
@@ -176,6 +177,29 @@ static const struct rco_run *engine_run(struct call *c, const struct rco_identit
     return run;
 }
 
+/* Whether WHO is a pod that the recorded Job of the run of ROUTE made. Such a pod runs what the
+ * operator gave it to run; a token of the right audience alone can be had by whoever makes pods. */
+static bool is_runner(const struct rco_gateway *g, const struct rco_identity *who,
+                      const struct rco_gateway_route *route)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    const struct rco_run *run;
+    const struct rco_pod *pod;
+
+    if (!rco_streq(who->ns, route->ns))
+        return false;
+    run = rco_lister_get(rco_manager_store(g->o.manager, RCO_KIND_RUN), route->ns, route->run, &a);
+    pod = rco_lister_get(rco_manager_store(g->o.manager, RCO_KIND_POD), who->ns, who->pod_name, &a);
+    if (!run || !pod || rco_str_empty(run->status.engine.job_uid) ||
+        !rco_streq(pod->metadata.uid, who->pod_uid))
+        return false;
+    for (size_t i = 0; i < pod->metadata.n_owners; i++)
+        if (pod->metadata.owners[i].controller &&
+            rco_streq(pod->metadata.owners[i].uid, run->status.engine.job_uid))
+            return true;
+    return false;
+}
+
 static void heartbeat(struct call *c, const struct rco_identity *who)
 {
     rco_autoarena a = RCO_ARENA_INIT;
@@ -316,6 +340,8 @@ static void on_authenticated(void *ctx, const struct rco_identity *who, int stat
         finish(c, 403, "a runner speaks only for runs of its own namespace");
         return;
     }
+    if (is_runner(c->g, who, &c->route))
+        rco_exchange_vouch(c->exchange);
     switch (c->route.verb) {
     case RCO_GATEWAY_START:
     case RCO_GATEWAY_RECEIPT:
@@ -341,6 +367,16 @@ static int64_t max_body(void *ctx, const char *method, const char *path)
     return rco_gateway_route(method, path, &route) ? route.max_body : -1;
 }
 
+/* For the listener: a runner whose token was reviewed lately is not sent away for others. */
+static bool known(void *ctx, const char *method, const char *path, const char *authorization)
+{
+    struct rco_gateway *g = ctx;
+    struct rco_gateway_route route;
+    const struct rco_identity *who = rco_auth_known(g->auth, authorization);
+
+    return who && rco_gateway_route(method, path, &route) && is_runner(g, who, &route);
+}
+
 static void on_request(void *ctx, struct rco_exchange *exchange,
                        const struct rco_server_request *request)
 {
@@ -356,7 +392,8 @@ static void on_request(void *ctx, struct rco_exchange *exchange,
         rco_gateway_answer_standby(exchange);
         return;
     }
-    if (g->held + request->body_len > HELD_MAX) {
+    if (g->held + request->body_len >
+        (rco_auth_known(g->auth, request->authorization) ? HELD_MAX : HELD_MAX / 4 * 3)) {
         rco_gateway_answer(exchange, 503, "too much is being received; send it again");
         return;
     }
@@ -391,5 +428,5 @@ static void on_gone(void *ctx, struct rco_exchange *exchange)
 struct rco_server_handler rco_gateway_handler(struct rco_gateway *g)
 {
     return (struct rco_server_handler){
-        .max_body = max_body, .request = on_request, .gone = on_gone, .ctx = g};
+        .max_body = max_body, .known = known, .request = on_request, .gone = on_gone, .ctx = g};
 }

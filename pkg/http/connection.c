@@ -46,6 +46,8 @@ struct connection {
     bool close_after; /* linger after this reply */
     bool paused;      /* lws holds unsent bytes: it would spin on incoming ones */
     bool used;        /* something was read: the handshake is over */
+    bool vouched;     /* the handler knows who the peer is */
+    bool leaving;     /* sent away: closes in the next turn */
 };
 
 static void start_state(struct connection *c, enum connection_state state, int64_t deadline_ns)
@@ -54,20 +56,16 @@ static void start_state(struct connection *c, enum connection_state state, int64
     rco_timer_arm(c->timer, deadline_ns);
 }
 
-/* --- memory --------------------------------------------------------------------------------- */
-
-/* Whether N bytes more may be kept for C, and if so counts them. */
-static bool hold(struct connection *c, size_t n)
+/* Strangers are hurried while it is crowded. */
+static int64_t idle_ns(const struct connection *c)
 {
-    struct rco_listener *l = c->listener;
+    const struct rco_listener *l = c->listener;
+    bool crowded = l->n_connections > l->max_connections / 4 * 3;
 
-    if (l->held + n > l->max_held || c->peer->held + n > l->max_held / (size_t)l->share)
-        return false;
-    l->held += n;
-    c->peer->held += n;
-    c->held += n;
-    return true;
+    return l->handler.known && !c->vouched && crowded ? l->idle_ns / 4 : l->idle_ns;
 }
+
+/* --- memory --------------------------------------------------------------------------------- */
 
 /* Only N bytes are left of what C keeps. */
 static void hold_only(struct connection *c, size_t n)
@@ -77,6 +75,81 @@ static void hold_only(struct connection *c, size_t n)
     c->listener->held -= freed;
     c->peer->held -= freed;
     c->held -= freed;
+}
+
+/* --- who has to go when there is no room ----------------------------------------------------- */
+
+static void abandon(struct connection *c);
+
+/* What it holds is free at once; it closes when lws is not in the middle of something. */
+static void send_away(struct connection *c)
+{
+    c->leaving = true;
+    c->listener->n_leaving++;
+    abandon(c);
+    rco_buf_release(&c->pending);
+    rco_request_parser_next(c->parser);
+    hold_only(c, 0);
+    rco_timer_arm(c->timer, 0);
+}
+
+/* Whether A has to go before B. Connections are listed youngest first, so that of equals the one
+ * that comes later in the list is the older. */
+static bool goes_first(const struct connection *a, const struct connection *b, bool by_bytes)
+{
+    if (!b)
+        return true;
+    if (!by_bytes)
+        return a->peer->n_strangers >= b->peer->n_strangers;
+    return a->peer->held != b->peer->held ? a->peer->held > b->peer->held : a->held >= b->held;
+}
+
+/* The stranger who goes for the sake of WHO (NULL: of a new connection), or NULL. */
+static struct connection *find_stranger(const struct rco_listener *l, const struct connection *who,
+                                        bool by_bytes)
+{
+    struct connection *found = NULL;
+
+    for (struct connection *c = l->connections; c && l->handler.known; c = c->next)
+        if (c != who && !c->vouched && !c->leaving && (!by_bytes || c->held) &&
+            goes_first(c, found, by_bytes))
+            found = c;
+    return found;
+}
+
+bool rco_connection_fits(const struct rco_listener *l)
+{
+    if (l->n_connections - l->n_leaving < l->max_connections)
+        return l->n_leaving < RCO_SERVER_LEAVING_MAX;
+    return l->n_leaving < RCO_SERVER_LEAVING_MAX && find_stranger(l, NULL, false);
+}
+
+static void vouch(struct connection *c)
+{
+    if (!c->vouched)
+        c->peer->n_strangers--;
+    c->vouched = true;
+}
+
+/* Whether N bytes more may be kept for C, and if so counts them. A stranger gets room only from one
+ * whose address has more than his own. */
+static bool hold(struct connection *c, size_t n)
+{
+    struct rco_listener *l = c->listener;
+    struct connection *other;
+
+    if (n > l->max_held || c->peer->held + n > l->max_held / (size_t)l->share)
+        return false;
+    while (l->held + n > l->max_held) {
+        other = find_stranger(l, c, true);
+        if (!other || (!c->vouched && other->peer->held <= c->peer->held + n))
+            return false;
+        send_away(other);
+    }
+    l->held += n;
+    c->peer->held += n;
+    c->held += n;
+    return true;
 }
 
 static struct rco_server_peer *join_peer(struct rco_listener *listener, struct lws *wsi)
@@ -92,11 +165,13 @@ static struct rco_server_peer *join_peer(struct rco_listener *listener, struct l
         rco_map_set(&listener->peers, address, peer);
     }
     peer->n_connections++;
+    peer->n_strangers++;
     return peer;
 }
 
-static void leave_peer(struct rco_listener *listener, struct rco_server_peer *peer)
+static void leave_peer(struct rco_listener *listener, struct rco_server_peer *peer, bool stranger)
 {
+    peer->n_strangers -= stranger;
     if (--peer->n_connections > 0)
         return;
     rco_map_remove(&listener->peers, peer->address);
@@ -130,7 +205,7 @@ static void send_reply(struct connection *c, struct rco_reply *reply, const char
     if (!is_head && reply->status != 204)
         rco_buf_add(&c->out, body, reply->body_len);
     c->continuing = false;
-    start_state(c, CONNECTION_REPLYING, c->listener->idle_ns);
+    start_state(c, CONNECTION_REPLYING, idle_ns(c));
     lws_callback_on_writable(c->wsi);
 }
 
@@ -172,6 +247,12 @@ void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *c
 void rco_exchange_close_after(struct rco_exchange *exchange)
 {
     exchange->close_after = true;
+}
+
+void rco_exchange_vouch(struct rco_exchange *exchange)
+{
+    if (exchange->connection)
+        vouch(exchange->connection);
 }
 
 void rco_exchange_set_data(struct rco_exchange *exchange, void *data)
@@ -242,17 +323,21 @@ static int keep_pending(struct connection *c, const char *bytes, size_t n)
 /* Bytes while a request may begin or go on. */
 static int take(struct connection *c, const char *bytes, size_t n)
 {
+    enum rco_parse_result parsed;
     const char *reason;
     size_t used;
     int status;
 
     if (c->state == CONNECTION_IDLE)
-        start_state(c, CONNECTION_READING, c->listener->idle_ns);
+        start_state(c, CONNECTION_READING, idle_ns(c));
     if (!hold(c, n)) {
         refuse(c, 503, "too much is being received at once, try again");
         return 0;
     }
-    switch (rco_request_parser_feed(c->parser, bytes, n, &used)) {
+    parsed = rco_request_parser_feed(c->parser, bytes, n, &used);
+    if (rco_request_parser_is_known(c->parser))
+        vouch(c);
+    switch (parsed) {
     case RCO_PARSE_MORE:
         if (rco_request_parser_take_expectation(c->parser))
             send_continue(c);
@@ -278,6 +363,8 @@ int rco_connection_read(struct connection *c, const char *bytes, size_t n)
         /* lws left a timer of its own running after the handshake. */
         lws_set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
     }
+    if (c->leaving)
+        return -1;
     switch (c->state) {
     case CONNECTION_IDLE:
     case CONNECTION_READING:
@@ -331,7 +418,7 @@ static int out_complete(struct connection *c)
         linger(c);
         return 0;
     }
-    start_state(c, CONNECTION_IDLE, c->listener->idle_ns);
+    start_state(c, CONNECTION_IDLE, idle_ns(c));
     if (c->pending.len == 0)
         return 0;
     pending = c->pending;
@@ -356,6 +443,8 @@ int rco_connection_write(struct connection *c)
 {
     size_t n = c->out.len - c->sent;
 
+    if (c->leaving)
+        return -1;
     if (c->out.len == 0)
         return 0;
     if (n > 0) {
@@ -364,7 +453,7 @@ int rco_connection_write(struct connection *c)
             return -1;
         c->sent += n;
         if (c->state == CONNECTION_REPLYING)
-            rco_timer_arm(c->timer, c->listener->idle_ns); /* it moves on */
+            rco_timer_arm(c->timer, idle_ns(c)); /* it moves on */
     }
     pause_reading(c, lws_partial_buffered(c->wsi));
     if (c->sent < c->out.len || c->paused) {
@@ -385,6 +474,10 @@ static void on_deadline(void *ctx)
 {
     struct connection *c = ctx;
 
+    if (c->leaving) {
+        kill_connection(c);
+        return;
+    }
     switch (c->state) {
     case CONNECTION_READING:
         refuse(c, 408, "the request did not come in time");
@@ -404,11 +497,16 @@ static void on_deadline(void *ctx)
 struct connection *rco_connection_new(struct rco_listener *listener, struct lws *wsi)
 {
     struct rco_server_peer *peer = join_peer(listener, wsi);
-    struct connection *c;
+    struct connection *c, *stranger;
 
     if (peer->n_connections > (listener->max_connections + listener->share - 1) / listener->share) {
-        leave_peer(listener, peer);
+        leave_peer(listener, peer, true);
         return NULL;
+    }
+    if (listener->n_connections - listener->n_leaving >= listener->max_connections) {
+        stranger = find_stranger(listener, NULL, false);
+        if (stranger)
+            send_away(stranger);
     }
     c = rco_calloc(1, sizeof *c);
     c->peer = peer;
@@ -416,12 +514,12 @@ struct connection *rco_connection_new(struct rco_listener *listener, struct lws 
     c->wsi = wsi;
     c->timer = rco_timer_new(listener->server->loop, on_deadline, c);
     c->parser = rco_request_parser_new(&listener->handler);
-    start_state(c, CONNECTION_IDLE, listener->idle_ns);
     c->next = listener->connections;
     if (c->next)
         c->next->prev = c;
     listener->connections = c;
     listener->n_connections++;
+    start_state(c, CONNECTION_IDLE, idle_ns(c));
     return c;
 }
 
@@ -438,7 +536,8 @@ void rco_connection_closed(struct connection *c)
         c->next->prev = c->prev;
     listener->n_connections--;
     hold_only(c, 0);
-    leave_peer(listener, c->peer);
+    listener->n_leaving -= c->leaving;
+    leave_peer(listener, c->peer, !c->vouched);
     rco_timer_free(c->timer);
     rco_request_parser_free(c->parser);
     rco_buf_release(&c->pending);

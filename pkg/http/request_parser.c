@@ -23,7 +23,7 @@ struct head_scan {
 struct rco_request_parser {
     http_parser http;
     struct head_scan scan;
-    const struct rco_server_handler *handler; /* borrowed, for max_body */
+    const struct rco_server_handler *handler; /* borrowed, for max_body and known */
     struct rco_buf target;                    /* path, NUL, query */
     struct rco_buf field, value;              /* header being read */
     struct rco_buf authorization, content_type;
@@ -32,6 +32,7 @@ struct rco_request_parser {
     size_t header_bytes;
     int n_headers, n_hosts, n_lengths;
     bool has_authorization, has_content_type;
+    bool known;
     bool has_transfer_encoding;
     bool in_value; /* field and value hold a header that is not yet taken */
     bool headers_done;
@@ -300,6 +301,9 @@ static int on_headers_complete(http_parser *http)
         return refuse(p, 400, "exactly one Host header is needed");
     if (take_target(p) != 0 || take_length(p) != 0)
         return -1;
+    p->known = p->handler->known &&
+               p->handler->known(p->handler->ctx, http_method_str(p->http.method), p->target.data,
+                                 p->has_authorization ? rco_buf_str(&p->authorization) : NULL);
     p->keep_alive = http->http_minor == 1 && http_should_keep_alive(http);
     p->expect_continue = p->expect_continue && p->n_lengths > 0 && http->content_length > 0;
     return 0;
@@ -382,6 +386,11 @@ void rco_request_parser_drop_body(struct rco_request_parser *p)
 bool rco_request_parser_keep_alive(const struct rco_request_parser *p)
 {
     return p->keep_alive;
+}
+
+bool rco_request_parser_is_known(const struct rco_request_parser *p)
+{
+    return p->known;
 }
 
 bool rco_request_parser_is_head(const struct rco_request_parser *p)

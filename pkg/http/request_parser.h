@@ -16,7 +16,7 @@ enum rco_parse_result {
 
 struct rco_request_parser;
 
-/* HANDLER is borrowed, for its max_body. */
+/* HANDLER is borrowed, for its max_body and known. */
 struct rco_request_parser *rco_request_parser_new(const struct rco_server_handler *handler);
 /* NULL is allowed. */
 void rco_request_parser_free(struct rco_request_parser *p);
@@ -36,6 +36,8 @@ bool rco_request_parser_keep_alive(const struct rco_request_parser *p);
 bool rco_request_parser_is_head(const struct rco_request_parser *p);
 /* The headers are in and the client waits for 100 Continue before it sends the body; true once. */
 bool rco_request_parser_take_expectation(struct rco_request_parser *p);
+/* The headers are in, and the handler knows who sends this request. */
+bool rco_request_parser_is_known(const struct rco_request_parser *p);
 /* What to answer after RCO_PARSE_REFUSED; *RET_REASON is constant text. */
 int rco_request_parser_refusal(const struct rco_request_parser *p, const char **ret_reason);
 

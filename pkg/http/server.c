@@ -84,7 +84,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return on_tls_context(user, in);
     case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
         listener = listener_of(wsi);
-        return listener->n_connections >= listener->max_connections;
+        return !rco_connection_fits(listener);
     case LWS_CALLBACK_RAW_ADOPT:
         return on_accepted(wsi);
     case LWS_CALLBACK_RAW_RX:

@@ -30,6 +30,12 @@ struct rco_server_handler {
     /* Headers are in: returns the cap in bytes for this request's body, or -1 to answer 404 without
      * reading it. A larger Content-Length is answered 413; chunked or length-less POST/PUT 411. */
     int64_t (*max_body)(void *ctx, const char *method, const char *path);
+    /* Whether this request comes from somebody who has shown before who he is. Asked when the headers
+     * are in; yes counts for the whole connection, like rco_exchange_vouch. May be NULL: then all
+     * connections are alike, and one beyond max_connections is closed. Otherwise it takes the place
+     * of a stranger's: of the oldest of the address that has most of them; and likewise for
+     * max_held. Nobody takes the place of a connection that is vouched for. */
+    bool (*known)(void *ctx, const char *method, const char *path, const char *authorization);
     /* The request is complete. Answer now or later with rco_exchange_reply, exactly once. REQUEST
      * and its texts live until this returns: copy what a later answer needs. */
     void (*request)(void *ctx, struct rco_exchange *exchange,
@@ -53,7 +59,8 @@ struct rco_listener_options {
     /* One address gets at most the SHAREth part of both. 0 = all of it */
     int share;
     /* Closed when no first byte of a request comes within this; 408 when a begun request is not
-     * complete within this; closed when a peer does not take its reply for so long. 0 = 15 s */
+     * complete within this; closed when a peer does not take its reply for so long. 0 = 15 s. With
+     * `known`, strangers have a quarter of it while three quarters of max_connections are open. */
     int64_t idle_ns;
     int64_t reply_ns; /* no reply within this: 503 and closed; 0 = 60 s */
 };
@@ -85,6 +92,8 @@ void rco_exchange_reply(struct rco_exchange *exchange, int status, const char *c
 /* The connection closes after the reply that is to come: behind a Service only a new one can reach
  * another replica. */
 void rco_exchange_close_after(struct rco_exchange *exchange);
+/* The peer has shown who it is: its connection stays when others have to go. */
+void rco_exchange_vouch(struct rco_exchange *exchange);
 /* A slot for the handler's own data. */
 void rco_exchange_set_data(struct rco_exchange *exchange, void *data);
 void *rco_exchange_data(const struct rco_exchange *exchange);

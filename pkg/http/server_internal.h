@@ -13,6 +13,8 @@
 #define RCO_SERVER_PIPELINE_MAX (64 * 1024) /* bytes kept that came behind a request under way */
 #define RCO_SERVER_DRAIN_MAX (64 * 1024 * 1024) /* bytes read and dropped after a last reply */
 #define RCO_SERVER_LINGER_NS (5 * RCO_NS_PER_S) /* and for how long */
+/* Connections that have been sent away close in the next turn; so many may be on their way out. */
+#define RCO_SERVER_LEAVING_MAX 64
 
 struct connection;
 
@@ -20,6 +22,7 @@ struct connection;
 struct rco_server_peer {
     char address[48]; /* text form; key in the listener's map */
     int n_connections;
+    int n_strangers; /* of them, those nobody vouches for */
     size_t held;
 };
 
@@ -42,6 +45,7 @@ struct rco_listener {
     struct rco_server_handler handler;
     struct connection *connections;
     int n_connections, max_connections;
+    int n_leaving; /* of n_connections, those that were sent away */
     size_t held, max_held; /* bytes of requests */
     int share;
     struct rco_map peers; /* address -> struct rco_server_peer */
@@ -52,6 +56,8 @@ struct rco_listener {
     struct rco_error *tls_error;    /* the same */
 };
 
+/* Whether LISTENER has room for one more connection, or can make some. */
+bool rco_connection_fits(const struct rco_listener *listener);
 /* A connection on WSI that was just accepted; lws' opaque user data of WSI. NULL: its address has
  * its share already. */
 struct connection *rco_connection_new(struct rco_listener *listener, struct lws *wsi);

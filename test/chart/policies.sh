@@ -182,7 +182,7 @@ admitted
 pod() { jq -n --arg n "$1" --arg ns "$2" '{apiVersion: "v1", kind: "Pod", metadata: {name: $n, namespace: $ns}, spec: {serviceAccountName: "default", automountServiceAccountToken: false, containers: [{name: "engine", image: "x"}]}}'; }
 for ns in sealed shop; do
     for pod in rco-0123456789ab-a-x1 web; do
-        call "make pod $ns/$pod" oscar POST "/api/v1/namespaces/$ns/pods" "$(pod $pod $ns)"
+        call "make pod $ns/$pod" '' POST "/api/v1/namespaces/$ns/pods" "$(pod $pod $ns)" # by who may do everything
         admitted
     done
 done
@@ -212,6 +212,51 @@ admitted
 call 'a token for the gateway, not sealed' oscar POST /api/v1/namespaces/shop/serviceaccounts/default/token "$(token '["runtime-cloud-gateway"]')"
 admitted
 groups=system:nodes call 'a token for a pod of its own' some-kubelet POST $sealed_token "$(token '["runtime-cloud-gateway"]')"
+admitted
+
+# The objects of a run: by name, label or owner, whoever asks.
+sealed_objects='of a run (name rco-..., labels runtimecloud.io/...) in sealed namespace sealed are written by the operator alone'
+job() { jq -n --argjson meta "$1" '{apiVersion: "batch/v1", kind: "Job", metadata: $meta, spec: {suspend: true, template: {spec: {restartPolicy: "Never", containers: [{name: "x", image: "x"}]}}}}'; }
+labelled='{"name":"mine","labels":{"runtimecloud.io/run-uid":"7c2e9a41-5b0d-4000-8000-000000000001"}}'
+batch=/apis/batch/v1/namespaces
+for meta in '{"name":"rco-0123456789ab-p"}' "$labelled" '{"name":"mine","labels":{"app.kubernetes.io/managed-by":"runtime-cloud"}}' \
+    '{"generateName":"rco-"}' '{"name":"mine","ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"rco-x-p","uid":"1"}]}'; do
+    call "a Job with $meta" oscar POST "$batch/sealed/jobs?dryRun=All" "$(job "$meta")"
+    denied "jobs $sealed_objects"
+    call "a Job with $meta, not sealed" oscar POST "$batch/shop/jobs?dryRun=All" "$(job "$meta")"
+    admitted
+done
+call 'a Job of another kind' oscar POST "$batch/sealed/jobs" "$(job '{"name":"mine","labels":{"app.kubernetes.io/managed-by":"Helm"}}')"
+admitted
+call 'make a Job one of a run' oscar PATCH "$batch/sealed/jobs/mine" "$(label runtimecloud.io/run-uid x)"
+denied "jobs $sealed_objects"
+call 'a pod with our label' oscar PATCH '/api/v1/namespaces/sealed/pods/web' "$(label runtimecloud.io/run-uid x)"
+denied "pods $sealed_objects"
+call 'force a runner away' oscar DELETE '/api/v1/namespaces/sealed/pods/rco-0123456789ab-a-x1?gracePeriodSeconds=0'
+denied "pods $sealed_objects"
+call 'take the finalizer of a runner' oscar PATCH '/api/v1/namespaces/sealed/pods/rco-0123456789ab-a-x1' '{"metadata":{"finalizers":[]}}'
+denied "pods $sealed_objects"
+call 'and another sentence says what to do' oscar DELETE '/api/v1/namespaces/sealed/pods/rco-0123456789ab-a-x1'
+denied 'the verb govern on environments is needed, which oscar does not have'
+# A right to govern environments is one to repair: it says what these pods run anyway.
+"$kubectl" -n sealed create rolebinding emma-too --clusterrole=plain --user=emma >/dev/null
+call 'repair by hand' emma PATCH '/api/v1/namespaces/sealed/pods/rco-0123456789ab-a-x1?dryRun=All' "$(label repaired yes)"
+admitted
+# The cluster itself goes on: Job controller, scheduler, kubelets, garbage.
+"$kubectl" create clusterrolebinding plain-cluster --clusterrole=plain --user=system:serviceaccount:kube-system:job-controller \
+    --user=system:kube-scheduler --group=system:nodes >/dev/null
+groups=system:serviceaccounts:kube-system call 'the Job controller' system:serviceaccount:kube-system:job-controller POST '/api/v1/namespaces/sealed/pods?dryRun=All' "$(pod rco-0123456789ab-p-x2 sealed)"
+admitted
+call 'the scheduler' system:kube-scheduler PATCH '/api/v1/namespaces/sealed/pods/rco-0123456789ab-a-x1?dryRun=All' "$(label a b)"
+admitted
+call 'the operator' "$OPERATOR" PATCH '/api/v1/namespaces/sealed/pods/rco-0123456789ab-a-x1?dryRun=All' '{"metadata":{"finalizers":[]}}'
+admitted
+lease='{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"rco-claim-1"},"spec":{}}'
+"$kubectl" create clusterrole leases --verb=create --resource=leases.coordination.k8s.io >/dev/null
+"$kubectl" create clusterrolebinding leases --clusterrole=leases --user=oscar >/dev/null
+call 'a claim' oscar POST '/apis/coordination.k8s.io/v1/namespaces/sealed/leases?dryRun=All' "$lease"
+denied "leases $sealed_objects"
+call 'a Lease of another' oscar POST '/apis/coordination.k8s.io/v1/namespaces/sealed/leases?dryRun=All' "${lease/rco-claim-1/mine}"
 admitted
 
 # --- what the roles allow -----------------------------------------------------------------------

@@ -461,7 +461,7 @@ policy() { # NAME
         {apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingAdmissionPolicyBinding", metadata: {name: $n},
          spec: {policyName: $n, validationActions: ["Deny"]}}]}' | "$kubectl" apply -f - >/dev/null
 }
-for name in environments operator-owned namespaces sealed-pods sealed-tokens; do policy $name.runtimecloud.io; done
+for name in environments operator-owned namespaces sealed-pods sealed-tokens sealed-objects; do policy $name.runtimecloud.io; done
 jq -n '{apiVersion: "apps/v1", kind: "Deployment", metadata: {name: "runtime-cloud-operator", namespace: "runtime-cloud",
          labels: {"app.kubernetes.io/name": "runtime-cloud-operator"}},
         spec: {replicas: 2, selector: {matchLabels: {a: "b"}}, template: {metadata: {labels: {a: "b"}},

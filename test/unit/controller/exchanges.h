@@ -13,7 +13,7 @@ struct rco_exchange {
     void *data;
     int answers; /* how often it was answered */
     int status, retry_after_s;
-    bool close_after;
+    bool close_after, vouched;
     char body[512];
 };
 
@@ -22,6 +22,7 @@ void __wrap_rco_exchange_reply(struct rco_exchange *exchange, int status, const 
 void __wrap_rco_exchange_set_data(struct rco_exchange *exchange, void *data);
 void *__wrap_rco_exchange_data(const struct rco_exchange *exchange);
 void __wrap_rco_exchange_close_after(struct rco_exchange *exchange);
+void __wrap_rco_exchange_vouch(struct rco_exchange *exchange);
 
 void __wrap_rco_exchange_reply(struct rco_exchange *exchange, int status, const char *content_type,
                                const char *body, size_t n, int retry_after_s)
@@ -50,6 +51,11 @@ void *__wrap_rco_exchange_data(const struct rco_exchange *exchange)
 void __wrap_rco_exchange_close_after(struct rco_exchange *exchange)
 {
     exchange->close_after = true;
+}
+
+void __wrap_rco_exchange_vouch(struct rco_exchange *exchange)
+{
+    exchange->vouched = true;
 }
 
 /* How many of the N exchanges were answered with STATUS; fails when one was answered twice. */

@@ -37,10 +37,17 @@ static const char run_json[] =
     "\"spec\":{\"environmentId\":\"dev\",\"specificationRef\":{\"name\":\"web\",\"uid\":\"s1\"}},"
     "\"status\":{\"state\":\"Planned\",\"provisioningRunId\":\"" RUN_UID "\","
     "\"anchor\":{\"name\":\"rco-7c2e9a415b0d\",\"uid\":\"a1\"},"
-    "\"engine\":{\"phase\":\"plan\",\"podName\":\"p1\",\"podUid\":\"u1\",\"project\":\"web\"}}}";
+    "\"engine\":{\"phase\":\"plan\",\"jobUid\":\"j1\",\"podName\":\"p1\",\"podUid\":\"u1\",\"project\":\"web\"}}}";
 static const char anchor_json[] =
     "{\"metadata\":{\"name\":\"rco-7c2e9a415b0d\",\"namespace\":\"team-a\",\"uid\":\"a1\","
     "\"resourceVersion\":\"6\",\"labels\":{\"runtimecloud.io/run-uid\":\"" RUN_UID "\"}}}";
+
+static const char pods_json[] =
+    "{\"metadata\":{\"name\":\"p1\",\"namespace\":\"team-a\",\"uid\":\"u1\",\"resourceVersion\":\"7\","
+    "\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"rco-7c2e9a415b0d-p\",\"uid\":\"j1\","
+    "\"controller\":true}]}},"
+    "{\"metadata\":{\"name\":\"p2\",\"namespace\":\"team-a\",\"uid\":\"u2\",\"resourceVersion\":\"8\","
+    "\"labels\":{\"runtimecloud.io/run-uid\":\"" RUN_UID "\",\"runtimecloud.io/run\":\"web-v1-b1\"}}}";
 
 static void wake(void *ctx, const char *ns, const char *run)
 {
@@ -69,6 +76,7 @@ static void sync_caches(struct fixture *f)
         const char *anchor = f->anchor ? f->anchor : anchor_json;
         const char *items = strstr(call->path, "/provisioningruns") ? run_json
                             : strstr(call->path, "/configmaps")     ? anchor
+                            : strstr(call->path, "/pods")           ? pods_json
                                                                     : "";
         rco_autofree char *body = rco_asprintf(
             "{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"100\"},\"items\":[%s]}", items);
@@ -240,6 +248,38 @@ static void another_pod_is_not_the_engine(void **state)
         404);
 }
 
+static bool is_known(struct fixture *f, const char *path, const char *token)
+{
+    rco_autofree char *header = rco_asprintf("Bearer head.%s.sig", token);
+
+    return f->handler.known(f->handler.ctx, "POST", path, header);
+}
+
+/* The listener keeps a place for pods of the run's own Job, not for every token that is valid. */
+static void only_pods_of_the_recorded_job_are_vouched_for(void **state)
+{
+    struct fixture *f = *state;
+    struct rco_exchange *x;
+
+    assert_false(is_known(f, RUN_PATH "heartbeat", "engine"));
+    x = send(f, "POST", RUN_PATH "heartbeat", "", "engine", "{}", 2);
+    review(f, "team-a", "p1", "u1");
+    assert_true(x->vouched);
+    assert_true(is_known(f, RUN_PATH "heartbeat", "engine"));
+    assert_false(is_known(f, "/v1/runs/team-a/another/plan/heartbeat", "engine"));
+    assert_false(is_known(f, "/v1/runs/team-b/web-v1-b1/plan/heartbeat", "engine"));
+    assert_false(is_known(f, "/healthz", "engine"));
+    assert_false(f->handler.known(f->handler.ctx, "POST", RUN_PATH "heartbeat", NULL));
+    /* Our labels on a pod that the Job did not make; a pod of that name that is another. */
+    x = send(f, "POST", RUN_PATH "start", "", "labelled", "{}", 2);
+    review(f, "team-a", "p2", "u2");
+    assert_false(x->vouched);
+    assert_false(is_known(f, RUN_PATH "start", "labelled"));
+    x = send(f, "POST", RUN_PATH "start", "", "namesake", "{}", 2);
+    review(f, "team-a", "p1", "u9");
+    assert_false(x->vouched);
+}
+
 static void a_refused_token_gets_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -372,7 +412,7 @@ static void bodies_of_unknown_tokens_have_a_limit(void **state)
         send(f, "POST", RUN_PATH "receipt", "", token, body, n);
     }
     kept = f->n - (size_t)answered_with(f->exchanges, f->n, 503);
-    assert_int_equal(kept, 16 * 1024 * 1024 / n);
+    assert_int_equal(kept, 12 * 1024 * 1024 / n);
     /* The one who waits and goes makes room. */
     leave(f, &f->exchanges[0]);
     f->exchanges[0].answers = 1;
@@ -381,6 +421,22 @@ static void bodies_of_unknown_tokens_have_a_limit(void **state)
     rco_loop_virtual_settle(f->loop);
     assert_int_equal(send(f, "POST", RUN_PATH "receipt", "", "late", body, n)->answers, 0);
     assert_int_equal(send(f, "POST", RUN_PATH "receipt", "", "later", body, n)->status, 503);
+}
+
+static void a_quarter_is_kept_for_tokens_that_were_reviewed(void **state)
+{
+    struct fixture *f = *state;
+    size_t n = RCO_GATEWAY_RECEIPT_MAX;
+    rco_autofree char *body = rco_calloc(1, n + 1);
+
+    know_engine(f);
+    for (unsigned i = 0; i < 30; i++) {
+        rco_autofree char *token = rco_asprintf("t%u", i);
+
+        send(f, "POST", RUN_PATH "receipt", "", token, body, n);
+    }
+    assert_int_equal(f->exchanges[f->n - 1].status, 503);
+    assert_int_not_equal(send(f, "POST", RUN_PATH "receipt", "", "engine", body, n)->status, 503);
 }
 
 static void chunks_on_their_way_have_a_limit(void **state)
@@ -458,6 +514,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         T(a_pod_speaks_for_its_own_namespace_alone),
         T(another_pod_is_not_the_engine),
+        T(only_pods_of_the_recorded_job_are_vouched_for),
         T(a_refused_token_gets_nothing),
         T(a_chunk_belongs_to_its_run_and_goes_with_its_anchor),
         cmocka_unit_test_setup_teardown(a_planted_anchor_owns_no_chunk, set_up_planted_anchor,
@@ -466,6 +523,7 @@ int main(void)
         T(an_artifact_that_the_server_does_not_take_is_answered),
         T(a_flood_of_starts_gets_one_answer_each),
         T(bodies_of_unknown_tokens_have_a_limit),
+        T(a_quarter_is_kept_for_tokens_that_were_reviewed),
         T(chunks_on_their_way_have_a_limit),
         T(peers_that_leave_at_any_moment_leave_nothing_behind),
         cmocka_unit_test(a_replica_that_stands_by_says_so_and_hangs_up),

@@ -243,6 +243,161 @@ static void bodies_that_are_too_much_together_are_put_off(void **state)
     rco_buf_release(&s.got);
 }
 
+/* --- strangers and friends ------------------------------------------------------------------- */
+
+static bool asks_as_friend(int fd, struct script *s)
+{
+    return says(fd, "GET /x HTTP/1.1\r\nHost: h\r\nAuthorization: friend\r\n\r\n") &&
+           hear_answer(fd, &s->got, false);
+}
+
+/* Whether the server has closed FD, which says nothing more. */
+static bool is_closed(int fd)
+{
+    char c;
+
+    return recv(fd, &c, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+static void a_crowd(struct script *s)
+{
+    int friend = dial_from("127.0.0.9", s->port);
+    int crowd[] = {dial_from("127.0.0.2", s->port), dial_from("127.0.0.2", s->port),
+                   dial_from("127.0.0.3", s->port)};
+    int late, later;
+
+    s->mark = asks_as_friend(friend, s);
+    s->mark |= asks(crowd[0], s) && asks(crowd[1], s) && asks(crowd[2], s) ? 2 : 0;
+    /* All four are taken. The next one takes the place of the oldest of the address with most. */
+    late = dial_from("127.0.0.4", s->port);
+    s->mark |= asks(late, s) ? 4 : 0;
+    nap(30);
+    s->mark |= is_closed(crowd[0]) && !is_closed(crowd[1]) && !is_closed(crowd[2]) ? 8 : 0;
+    s->mark |= asks_as_friend(friend, s) ? 16 : 0;
+    /* One connection of each address: the oldest stranger goes, the friend never. */
+    later = dial_from("127.0.0.5", s->port);
+    s->mark |= asks_as_friend(later, s) && asks_as_friend(late, s) ? 32 : 0;
+    nap(30);
+    s->mark |= is_closed(crowd[1]) && !is_closed(crowd[2]) ? 64 : 0;
+    s->mark |= asks_as_friend(crowd[2], s) && asks_as_friend(friend, s) ? 128 : 0;
+    /* All are friends now: who comes last has no place. */
+    close(crowd[0]);
+    crowd[0] = dial_from("127.0.0.2", s->port);
+    says(crowd[0], "GET /x HTTP/1.1\r\nHost: h\r\nAuthorization: friend\r\n\r\n");
+    s->mark |= !hear_answer(crowd[0], &s->got, false) && asks_as_friend(friend, s) ? 256 : 0;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(crowd); i++)
+        close(crowd[i]);
+    close(friend);
+    close(late);
+    close(later);
+}
+
+static void who_is_known_keeps_a_place_in_a_crowd(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = {0};
+
+    f->options.max_connections = 4;
+    f->with_known = true;
+    listen_again(f);
+    play(f, &s, a_crowd);
+    assert_int_equal(s.mark, 511);
+    rco_buf_release(&s.got);
+}
+
+#define FRIEND_HEAD                                                                                \
+    "POST /big HTTP/1.1\r\nHost: h\r\nAuthorization: friend\r\nContent-Length: 60000\r\n\r\n"
+
+/* Bodies that are begun and never ended. */
+static void a_heap(struct script *s)
+{
+    int heap[] = {dial_from("127.0.0.2", s->port), dial_from("127.0.0.3", s->port)};
+    int friend = dial_from("127.0.0.9", s->port), small = dial_from("127.0.0.4", s->port);
+
+    s->mark = says(heap[0], BIG_HEAD) && says_zeros(heap[0], 55000);
+    nap(30);
+    s->mark |= says(heap[1], BIG_HEAD) && says_zeros(heap[1], 38000) ? 2 : 0;
+    nap(50);
+    s->mark |= !is_closed(heap[0]) && !is_closed(heap[1]) ? 4 : 0;
+    s->mark |= says(friend, FRIEND_HEAD) && says_zeros(friend, 60000) &&
+                       hear_answer(friend, &s->got, false)
+                   ? 8
+                   : 0;
+    nap(30);
+    s->mark |= is_closed(heap[0]) && !is_closed(heap[1]) ? 16 : 0;
+    /* A stranger with little takes from one with much. */
+    s->mark |= asks(small, s) ? 32 : 0;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(heap); i++)
+        close(heap[i]);
+    close(friend);
+    close(small);
+}
+
+static void who_is_known_gets_room_from_those_who_hold_most(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = {0};
+
+    f->options.max_held = 100000;
+    f->with_known = true;
+    listen_again(f);
+    play(f, &s, a_heap);
+    assert_int_equal(s.mark, 63);
+    rco_buf_release(&s.got);
+}
+
+static void two_who_wait(struct script *s)
+{
+    int first = dial_from("127.0.0.2", s->port), second;
+
+    says(first, "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n");
+    nap(30);
+    second = dial_from("127.0.0.3", s->port);
+    nap(30);
+    s->mark = is_closed(first) && !is_closed(second);
+    close(first);
+    close(second);
+}
+
+static void who_waits_for_an_answer_goes_too_and_the_handler_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = {0};
+
+    f->options.max_connections = 1;
+    f->manner = REPLY_NEVER;
+    f->with_known = true;
+    listen_again(f);
+    play(f, &s, two_who_wait);
+    bench_run_for(&f->bench, 50 * MS);
+    assert_int_equal(s.mark, 1);
+    assert_int_equal(f->n_gone, 1);
+}
+
+static void a_slow_stranger(struct script *s)
+{
+    int crowd[] = {dial_from("127.0.0.2", s->port), dial_from("127.0.0.3", s->port),
+                   dial_from("127.0.0.4", s->port), dial_from("127.0.0.5", s->port)};
+
+    nap(500);
+    s->mark = !is_closed(crowd[0]) && is_closed(crowd[3]);
+    for (size_t i = 0; i < RCO_ARRAY_LEN(crowd); i++)
+        close(crowd[i]);
+}
+
+static void strangers_are_hurried_when_it_is_crowded(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = {0};
+
+    f->options.max_connections = 4;
+    f->options.idle_ns = 1200 * MS;
+    f->with_known = true;
+    listen_again(f);
+    play(f, &s, a_slow_stranger);
+    assert_int_equal(s.mark, 1);
+}
+
 static void one_body_after_another(struct script *s)
 {
     int a = dial(s->port), b = dial(s->port);
@@ -467,6 +622,10 @@ int main(void)
         T(one_address_does_not_get_all_connections),
         T(bodies_that_are_too_much_together_are_put_off),
         T(a_body_is_not_kept_while_its_answer_is_awaited),
+        T(who_is_known_keeps_a_place_in_a_crowd),
+        T(who_is_known_gets_room_from_those_who_hold_most),
+        T(who_waits_for_an_answer_goes_too_and_the_handler_is_told),
+        T(strangers_are_hurried_when_it_is_crowded),
         T(trap_1_6_a_failed_bind_names_address_and_port),
         T(any_address_serves_ipv4),
         T(trap_2_11_draining_lets_requests_finish_and_refuses_new_connections),

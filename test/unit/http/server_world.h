@@ -29,6 +29,7 @@ struct fixture {
     const char *answer; /* NULL = "ok" */
     size_t answer_len;
     bool without_gone;
+    bool with_known; /* a request with "Authorization: friend" is known */
     bool closed;
 };
 
@@ -37,6 +38,12 @@ static inline int64_t max_body(void *ctx, const char *method, const char *path)
     if (strcmp(path, "/none") == 0)
         return -1;
     return strcmp(path, "/big") == 0 ? 10 << 20 : 1000;
+}
+
+static inline bool known(void *ctx, const char *method, const char *path,
+                         const char *authorization)
+{
+    return rco_streq(authorization, "friend");
 }
 
 static inline void reply(struct fixture *f, struct rco_exchange *exchange)
@@ -98,7 +105,11 @@ static inline void gone(void *ctx, struct rco_exchange *exchange)
 static inline void listen_again(struct fixture *f)
 {
     struct rco_server_handler handler = {
-        .max_body = max_body, .request = request, .gone = f->without_gone ? NULL : gone, .ctx = f};
+        .max_body = max_body,
+        .known = f->with_known ? known : NULL,
+        .request = request,
+        .gone = f->without_gone ? NULL : gone,
+        .ctx = f};
     struct rco_error err = RCO_ERROR_INIT;
 
     f->options.address = "127.0.0.1";
