@@ -2,6 +2,8 @@
  * Each row is asked of both servers; the words of a refusal are part of it. */
 #include "check.h"
 
+#include "api/zz_generated_types.h"
+
 #include <string.h>
 
 #define H64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -294,6 +296,77 @@ static void run_states(struct bed *b)
     ask_all(b, "provisioningruns", true);
 }
 
+/* Patches that bring a new run to STATE, in turn. */
+static const char *const *way_to(enum rco_run_state state)
+{
+    static const char *const ways[][6] = {
+        [RCO_RUN_STATE_PENDING] = {STATE("Pending")},
+        [RCO_RUN_STATE_PLANNING] = {STATE("Pending"), STATE("Planning")},
+        [RCO_RUN_STATE_PLANNED] = {STATE("Pending"), STATE("Planning"), STATUS(PLANNED)},
+        [RCO_RUN_STATE_AWAITING_APPROVAL] = {STATE("Pending"), STATE("Planning"), STATUS(PLANNED),
+                                             STATE("AwaitingApproval")},
+        [RCO_RUN_STATE_APPLYING] = {STATE("Pending"), STATE("Planning"), STATUS(PLANNED),
+                                    STATE("Applying")},
+        [RCO_RUN_STATE_APPLIED] = {STATE("Pending"), STATE("Planning"), STATUS(PLANNED),
+                                   STATE("Applying"), STATUS(APPLIED)},
+        [RCO_RUN_STATE_FAILED] = {STATE("Pending"), STATE("Failed")},
+        [RCO_RUN_STATE_REJECTED] = {STATE("Pending"), STATE("Planning"), STATUS(PLANNED),
+                                    STATE("AwaitingApproval"), STATE("Rejected")},
+        [RCO_RUN_STATE_CANCELLED] = {STATE("Pending"), STATE("Cancelled")},
+    };
+
+    return ways[state];
+}
+
+static bool needs_plan(enum rco_run_state to)
+{
+    return to == RCO_RUN_STATE_PLANNED || to == RCO_RUN_STATE_AWAITING_APPROVAL ||
+           to == RCO_RUN_STATE_APPLYING || to == RCO_RUN_STATE_APPLIED ||
+           to == RCO_RUN_STATE_REJECTED;
+}
+
+/* The state TO with every receipt that it could need. */
+static const char *patch_to(struct bed *b, enum rco_run_state to)
+{
+    return bed_text(b, "{\"status\":{\"state\":\"%s\"%s%s}}", rco_run_state_name(to),
+                    needs_plan(to) ? "," RECEIPT("1", H64) : "",
+                    to == RCO_RUN_STATE_APPLIED ? ",\"applyReceipt\":{\"result\":\"Succeeded\"}"
+                                                : "");
+}
+
+static void ask_edge(struct bed *b, enum rco_run_state from, enum rco_run_state to)
+{
+    const char *what = bed_text(b, "%s to %s", rco_run_state_name(from), rco_run_state_name(to));
+    const char *path = at(b, "provisioningruns", "x/status");
+    struct reply r;
+
+    make_run(b, "x", "development");
+    for (const char *const *way = way_to(from); *way; way++)
+        bed_do(b, "PATCH", path, *way);
+    r = bed_do(b, "GET", at(b, "provisioningruns", "x"), NULL);
+    check_at(b, &r, "status|state", rco_run_state_name(from));
+    r = bed_do(b, "PATCH", path, patch_to(b, to));
+    if (rco_run_state_may_become(from, to)) {
+        check_code(b, what, &r, 200);
+        check_at(b, &r, "status|state", rco_run_state_name(to));
+    } else {
+        check_refusal(b, what, &r, 422, "Invalid", NULL);
+        check_cause(b, what, &r, "FieldValueInvalid", "status.state");
+        check(b, what, strstr(r.text, "is not one of a run's edges") != NULL);
+    }
+    bed_do(b, "DELETE", at(b, "provisioningruns", "x"), NULL);
+}
+
+/* Each state to each other one: the operator's table, the rule in the definition and the simulator.
+ */
+static void all_edges(struct bed *b)
+{
+    for (int from = RCO_RUN_STATE_PENDING; from <= RCO_RUN_STATE_CANCELLED; from++)
+        for (int to = RCO_RUN_STATE_PENDING; to <= RCO_RUN_STATE_CANCELLED; to++)
+            if (from != to)
+                ask_edge(b, (enum rco_run_state)from, (enum rco_run_state)to);
+}
+
 static void production(struct bed *b)
 {
     static const struct rule refused = {"provisioningruns",
@@ -328,6 +401,19 @@ static void two_at_once(struct bed *b)
                   "Environment instead]");
 }
 
+/* The project is part of a stack's default name. */
+static void project_of_a_specification(struct bed *b)
+{
+    struct reply r;
+
+    make_specification(b, "x");
+    r = bed_do(b, "PATCH", at(b, "deploymentspecifications", "x"),
+               "{\"spec\":{\"projectId\":\"other\"}}");
+    check_refusal(b, "patch", &r, 422, "Invalid", NULL);
+    check_cause(b, "patch", &r, "FieldValueInvalid", "spec.projectId");
+    check_cause(b, "patch", &r, "FieldValueForbidden", "spec.stackName");
+}
+
 static void on_create(struct bed *b)
 {
     struct reply r = bed_do(
@@ -350,7 +436,9 @@ const struct contract_case rule_cases[] = {
     {"what is immutable in an Environment", environments},
     {"what is immutable in a run", run_specs},
     {"the edges of a run and its receipts", run_states},
+    {"every state of a run to every other", all_edges},
     {"a run of class production does not apply", production},
     {"two broken rules are both named", two_at_once},
+    {"the project of a specification, and its stack", project_of_a_specification},
     {"rules hold for creates", on_create},
     {0}};
