@@ -15,9 +15,9 @@
  *
  * The listening port is written to PORT_FILE; measuring begins when PID_FILE holds the operator's
  * pid. Prints one line: events answered, then p50, p90 and p99 in microseconds of the operator, of
- * the child, and of the operator's own share, which is the difference of the two at each event; last
- * the mean CPU time of the operator for an event, with what it does after its answer. Then it goes
- * on forwarding until killed. */
+ * the child, and of the operator's own share, which is the difference of the two at each event;
+ * last the mean CPU time of the operator for an event, with what it does after its answer. Then it
+ * goes on forwarding until killed. */
 #include "base/buf.h"
 #include "base/clock.h"
 
