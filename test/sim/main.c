@@ -22,7 +22,8 @@ static int usage(void)
           "  switches             what --break can break\n"
           "  soak HOURS FROM      random plans for HOURS of real time\n"
           "  words N              the plan of seed N as words\n"
-          "  ops FROM COUNT       operations on living systems (0: every one, and 2,000)\n"
+          "  ops FROM COUNT       operations on living systems (0: every one, 2,000 and more)\n"
+          "  rules                of the CRDs, as they are read here\n"
           "  ops-replay SESSION   one session of them, with a readable trace\n"
           "  ops-hunt SESSIONS    sessions until the first violation\n"
           "  workloads            their names\n",
@@ -91,6 +92,10 @@ static int command(int argc, char **argv)
         return sim_campaign_soak(atof(argv[1]), strtoull(argv[2], NULL, 10));
     if (argc == 3 && strcmp(argv[0], "ops") == 0)
         return sim_ops_campaign(strtoull(argv[1], NULL, 10), atoi(argv[2]));
+    if (argc == 1 && strcmp(argv[0], "rules") == 0) {
+        sim_ops_print_rules();
+        return 0;
+    }
     if (argc == 2 && strcmp(argv[0], "ops-replay") == 0)
         return sim_ops_replay(strtoull(argv[1], NULL, 10));
     if (argc == 2 && strcmp(argv[0], "ops-hunt") == 0)

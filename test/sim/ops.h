@@ -89,8 +89,9 @@ extern const size_t sim_n_scenes;
 void sim_ops_populate(struct sim *s, int variant, const struct rco_buf specs[3]);
 /* Which object of the system is of KIND, NULL when it is gone; of RUN the newest. */
 const struct sim_version *sim_ops_object(struct sim *s, enum rco_kind kind);
-/* Lets time pass until nothing changes and nothing is under way. */
-void sim_ops_settle(struct sim *s);
+/* Lets time pass until nothing changes and nothing is under way; PATIENT: nor is tried again later,
+ * as after a fault. */
+void sim_ops_settle(struct sim *s, bool patient);
 /* A new run by request, and its end. */
 void sim_ops_run(struct sim *s);
 /* Ready, and nothing to wait for. */
@@ -106,6 +107,15 @@ enum sim_view {
 };
 /* Appends what the objects say and the newest run does, without what is counted or timed. */
 void sim_ops_view(struct sim *s, enum sim_view which, struct rco_buf *out);
+
+/* --- ops_rules.c: rules of the schemas --- */
+
+/* An object of KIND was refused with MESSAGE. */
+void sim_ops_rule_spoke(enum rco_kind kind, const char *message);
+/* A line a rule of the CRDs; a rule that is not known here ends the process. */
+void sim_ops_print_rules(void);
+/* Prints how many of the rules spoke; not 0 when COMPLETE and one that people can break did not. */
+int sim_ops_print_rule_coverage(bool complete);
 
 /* --- ops_session.c: one system, some operations --- */
 

@@ -122,6 +122,7 @@ static int finish(struct campaign *c, bool complete)
     const struct sim_ops_tally *t = &c->tally;
     int bad = print_coverage(c, complete);
 
+    bad += sim_ops_print_rule_coverage(complete);
     if (complete)
         bad += sim_op_stale_entries(c->all, t->quiet, c->n);
     printf("%d operations in %d sessions, %d failed: %d refused, %d moved nothing, %d taken back, "

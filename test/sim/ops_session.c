@@ -84,7 +84,7 @@ static void begin(struct session *x, const struct specs *specs)
 {
     x->s = sim_new(&x->plan, &people, x->verbose);
     sim_ops_populate(x->s, x->variant, specs ? specs->texts : NULL);
-    sim_ops_settle(x->s);
+    sim_ops_settle(x->s, false);
     if (!sim_ops_is_good(x->s))
         sim_violation(x->s, "begin", "a good specification did not become Ready");
 }
@@ -146,8 +146,11 @@ static void disarm(struct session *x)
     if (x->plan.n_faults && x->plan.faults[0].type == SIM_CLOCK && x->s->fault.used[0]) {
         for (int i = 0; i < x->plan.replicas; i++)
             sim_replica_kill(x->s, i, "moved to another node");
-        sim_ops_settle(x->s);
+        sim_ops_settle(x->s, true);
     }
+    /* What somebody did to the stack stays until the next run: nothing looks for drift yet. */
+    if (x->plan.n_faults && x->plan.faults[0].type == SIM_FOREIGN && x->s->fault.used[0])
+        sim_ops_run(x->s);
     /* What is left of a lost engine is nobody's fault. */
     x->struck = x->faulty && x->plan.faults[0].type >= SIM_KILL_RUNNER;
     x->plan.n_faults = 0;
@@ -342,7 +345,7 @@ static void take_back(struct session *x, const struct rco_value *old_spec, const
         if (a.code != 200)
             fail(x, "rollback", "the way back is refused: ", a.message);
     }
-    sim_ops_settle(x->s);
+    sim_ops_settle(x->s, false);
     refresh(x);
     ask_again(x);
     x->tally->reverted++;
@@ -428,6 +431,7 @@ static void operate(struct session *x, bool fault)
     x->tally->done++;
     if (a.code != 200) {
         check_refusal(x, &a);
+        sim_ops_rule_spoke(x->op->kind, a.message);
         disarm(x);
         x->tally->refused++;
         return;
@@ -437,11 +441,20 @@ static void operate(struct session *x, bool fault)
         x->tally->unmoved++;
         return;
     }
-    sim_ops_settle(x->s);
+    sim_ops_settle(x->s, fault);
     judge(x, old_spec, rco_buf_str(&before), rco_buf_str(&effects));
 }
 
 /* --- fresh against path --- */
+
+/* A Secret that was generated when the Environment named none. */
+static bool refers_to_its_past(struct sim *s)
+{
+    const struct sim_version *env = sim_ops_object(s, RCO_KIND_ENV);
+    const char *name = sim_tree_str(env->tree, "spec|backend|passphraseSecretRef|name");
+
+    return rco_str_has_prefix(name, "rco-");
+}
 
 static void compare_fresh(struct session *x)
 {
@@ -452,7 +465,7 @@ static void compare_fresh(struct session *x)
     rco_autobuf want = RCO_BUF_INIT, got = RCO_BUF_INIT;
 
     refresh(x);
-    if (!sim_ops_is_good(x->s))
+    if (!sim_ops_is_good(x->s) || refers_to_its_past(x->s))
         return;
     sim_check_quiet(x->s, SWEEP);
     write_specs(x->s, &specs);

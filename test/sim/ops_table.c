@@ -56,6 +56,12 @@ static const char *const config_maps[] = {"\"absent\"", "\"unlabelled\"", "\"rco
 static const char *const absent_keys[] = {"\"absent\"", NULL};
 static const char *const secrets[] = {"\"dev-absent\"", "\"not-allowed\"", "\"rco-dev-pass-1\"",
                                       "\"dev-token\"", NULL};
+static const char *const secret_lists[] = {
+    "[{\"env\":\"A\",\"secretKeyRef\":{\"name\":\"db\",\"key\":\"user\"}},{\"env\":\"A\","
+    "\"secretKeyRef\":{\"name\":\"db\",\"key\":\"password\"}}]",
+    "[{\"key\":\"a\",\"secretKeyRef\":{\"name\":\"db\",\"key\":\"user\"}},{\"key\":\"a\","
+    "\"secretKeyRef\":{\"name\":\"db\",\"key\":\"password\"}}]",
+    "[{\"key\":\"a\",\"env\":\"A\",\"secretKeyRef\":{\"name\":\"db\",\"key\":\"user\"}}]", NULL};
 static const char *const variables[] = {"\"LD_PRELOAD\"", "\"PULUMI_X\"", "\"GIT_SSH\"",
                                         "\"PATH\"",       "\"A B\"",      NULL};
 static const char *const not_here[] = {"{\"ttl\":\"1s\"}", "{\"interval\":\"0s\"}",
@@ -83,6 +89,9 @@ static const char *const backends[] = {"\"s3://other/shop\"",
                                        "\"ftp://state\"",
                                        "\"s3://key:secret@state\"",
                                        "\"postgres://u:p@db/pulumi\"",
+                                       "\"postgres://db\"",
+                                       "\"postgres://db/pulumi?host=other\"",
+                                       "\"postgres://db/pulumi?search_path=x\"",
                                        "\"s3://state?secret_key=x\"",
                                        "\"https://state/?token=abc\"",
                                        "\"s3://sta te\"",
@@ -112,6 +121,7 @@ static const char *const repositories[] = {"[]",
                                            "[\"git@git.example.com:shop\"]",
                                            "[\"https://git.example.com/shop/../\"]",
                                            "[\"https://u:p@git.example.com/\"]",
+                                           "[\"https://git.example.com/a b\"]",
                                            "[\"https://git.example.com\"]",
                                            "[\"https://git.example.com/sho\"]",
                                            NULL};
@@ -130,6 +140,7 @@ static const struct {
     {D, "spec|configRefs|[]|configMapKeyRef|name", config_maps},
     {D, "spec|configRefs|[]|configMapKeyRef|key", absent_keys},
     {D, "spec|configRefs|[]|http", not_here},
+    {D, "spec|secretRefs", secret_lists},
     {D, "spec|secretRefs|[]|secretKeyRef|name", secrets},
     {D, "spec|secretRefs|[]|secretKeyRef|key", absent_keys},
     {D, "spec|secretRefs|[]|env", variables},

@@ -176,7 +176,14 @@ static void line_of_settings(const struct viewer *v, const struct rco_value *pod
 
 static bool is_told_elsewhere(const char *key)
 {
-    static const char *const keys[] = {"env", RCO_LABEL_RUN, RCO_LABEL_RUN_UID, NULL};
+    static const char *const keys[] = {"env",
+                                       "job-name",
+                                       "controller-uid",
+                                       "batch.kubernetes.io/job-name",
+                                       "batch.kubernetes.io/controller-uid",
+                                       RCO_LABEL_RUN,
+                                       RCO_LABEL_RUN_UID,
+                                       NULL};
 
     return is_one_of(key, keys);
 }

@@ -196,7 +196,7 @@ bool sim_ops_is_fresh(struct sim *s)
 
 /* --- letting time pass --- */
 
-void sim_ops_settle(struct sim *s)
+void sim_ops_settle(struct sim *s, bool patient)
 {
     const struct sim_version *env, *spec;
 
@@ -206,7 +206,7 @@ void sim_ops_settle(struct sim *s)
     }
     env = sim_ops_object(s, RCO_KIND_ENV);
     spec = sim_ops_object(s, RCO_KIND_DEPSPEC);
-    if (is_calm(env) && is_calm(spec) && is_final(sim_ops_object(s, RCO_KIND_RUN)) &&
+    if (!patient && is_calm(env) && is_calm(spec) && is_final(sim_ops_object(s, RCO_KIND_RUN)) &&
         !has_workers(s))
         return;
     if (!sim_run(s, LONG, LIMIT))
@@ -220,7 +220,7 @@ void sim_ops_run(struct sim *s)
                          "{\"metadata\":{\"annotations\":{\"runtimecloud.io/run-now\":\"%" PRId64
                          "\"}}}",
                          s->revision));
-    sim_ops_settle(s);
+    sim_ops_settle(s, false);
 }
 
 /* --- what is referred to --- */
@@ -310,6 +310,31 @@ static void lose_run(struct sim *s)
 
     if (run)
         drop(s, RCO_KIND_RUN, run->name);
+    sim_ops_settle(s, false);
+    sim_ops_run(s);
+}
+
+/* Objects that must not be made at all. */
+static void refuse_names(struct sim *s)
+{
+    static const char *const names[] = {"a2345678901234567890123456789012345678901", "with.dot"};
+    static const enum rco_kind kinds[] = {RCO_KIND_DEPSPEC, RCO_KIND_ENV, RCO_KIND_TENANT};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(kinds); i++)
+        for (size_t k = 0; k < RCO_ARRAY_LEN(names); k++) {
+            const struct rco_value *v =
+                sim_tree_set(&s->arena, sim_ops_object(s, kinds[i])->tree, "metadata",
+                             sim_tree_f(&s->arena, "{\"name\":\"%s\"}", names[k]));
+            struct sim_answer a = sim_create(s, SIM_USER, kinds[i], NS, v);
+
+            if (a.code == 201 && kinds[i] == RCO_KIND_TENANT && k == 1)
+                sim_remove(s, SIM_USER, kinds[i], "", names[k], &(struct sim_delete){0});
+            else if (a.code == 201)
+                sim_violation(s, "refusal", "%s %s is taken", rco_kind_info(kinds[i])->kind,
+                              names[k]);
+            else
+                sim_ops_rule_spoke(kinds[i], a.message);
+        }
 }
 
 const struct sim_scene sim_scenes[] = {
@@ -320,6 +345,7 @@ const struct sim_scene sim_scenes[] = {
     {"secret-vanishes", lose_secret, make_token, false},
     {"run-by-request", ask_for_run, nothing, true},
     {"labels-by-others", touch_labels, untouch_labels, true},
-    {"run-deleted", lose_run, ask_for_run, true},
+    {"run-deleted", lose_run, nothing, true},
+    {"names-that-are-none", refuse_names, nothing, true},
 };
 const size_t sim_n_scenes = RCO_ARRAY_LEN(sim_scenes);

@@ -42,13 +42,34 @@ done <test/sim/regressions
 
 half=$((seeds / 2))
 { "$dir/sim" plans "$plans" >"$out/plans" 2>&1; "$dir/sim" seeds 1 "$half" >"$out/seeds-1" 2>&1; } &
-"$dir/sim" seeds $((half + 1)) $((seeds - half)) >"$out/seeds-2" 2>&1 &
+{ "$dir/sim" seeds $((half + 1)) $((seeds - half)) >"$out/seeds-2" 2>&1; "$dir/sim" ops 0 0 >"$out/operations" 2>&1; } &
 wait
 for part in plans seeds-1 seeds-2; do count "$out/$part"; done
 
-# What is broken on purpose must be found, in a plan that the sound program passes.
+# Operations: every property of the schemas, every rule of the CRDs.
+want=$(cat crds/*.yaml | grep -c ' rule: ')
+got=$("$dir/sim" rules | grep -ac '^rule ')
+if [ "$got" = "$want" ]; then result ok "all $want rules of the CRDs are known"; else
+    result fail "all rules of the CRDs are known" "$got of $want"
+fi
+operations() { # NAME PATTERN: the campaign's output has no such line
+    if grep -aq "$2" "$out/operations"; then result fail "operations: $1" "$(grep -am1 "$2" "$out/operations")"; else
+        result ok "operations: $1"
+    fi
+}
+operations "nothing is violated" '^VIOLATION'
+operations "every property is covered" '^NOT COVERED'
+operations "every rule refuses something" '^NEVER BROKEN'
+operations "what shows nowhere is listed, and nothing else" '^STALE'
+grep -a '^VIOLATION' -A2 "$out/operations" | head -30
+grep -aE '^(coverage|rules):' "$out/operations"
+grep -aE '^[0-9]+ operations in .* 0 failed' "$out/operations" || result fail "operations" "$(tail -1 "$out/operations")"
+
+# What is broken on purpose must be found, in a plan that the sound program passes; operations find some of it.
 hunt_one() { # SWITCH
-    timeout 300 "$dir/sim_broken" --break "$1" hunt "$hunt" >"$out/hunt.$1" 2>&1
+    local how=hunt n=$hunt
+    case $1 in op-*) how=ops-hunt n=60 ;; esac
+    timeout 300 "$dir/sim_broken" --break "$1" $how "$n" >"$out/hunt.$1" 2>&1
     echo $? >"$out/rc.$1"
 }
 switches=$("$dir/sim" switches | cut -d' ' -f1)
