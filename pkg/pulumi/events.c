@@ -81,6 +81,23 @@ static void read_body(const struct rco_value *body, struct rco_engine_event *e)
     }
 }
 
+/* The line with U+FFFD for each NUL, which a text of C cannot hold; a program that prints binary
+ * makes such lines. The line itself when it has none. */
+static const char *without_nul(const char *line, size_t n, struct rco_arena *a)
+{
+    if (!memmem(line, n, "\\u0000", 6))
+        return line;
+    char *copy = rco_arena_strndup(a, line, n);
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (copy[i] != '\\')
+            continue;
+        i++; /* what is escaped, also another backslash */
+        if (n - i >= 5 && memcmp(copy + i, "u0000", 5) == 0)
+            memcpy(copy + i, "ufffd", 5);
+    }
+    return copy;
+}
+
 void rco_event_parse(const char *line, size_t n, struct rco_arena *a, struct rco_engine_event *ret)
 {
     struct rco_error err = RCO_ERROR_INIT;
@@ -90,7 +107,7 @@ void rco_event_parse(const char *line, size_t n, struct rco_arena *a, struct rco
         return;
     ret->type = RCO_EVENT_BROKEN;
     if (n > RCO_EVENT_MAX_LINE ||
-        rco_value_parse_capped(line, n, RCO_EVENT_MAX_NODES, a, &v, &err) < 0)
+        rco_value_parse_capped(without_nul(line, n, a), n, RCO_EVENT_MAX_NODES, a, &v, &err) < 0)
         return;
     ret->type = RCO_EVENT_OTHER; /* an event of a later engine */
     ret->sequence = rco_value_int(v, "sequence", -1);

@@ -51,6 +51,18 @@ static void lines_as_the_engine_writes_them_are_read(void **state)
     assert_int_equal(parse(&a, E("\"eventOfTheFuture\":{}")).type, RCO_EVENT_OTHER);
 }
 
+static void a_message_with_a_nul_is_not_lost(void **state)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_engine_event e = parse(&a, E("\"diagnosticEvent\":{\"message\":\"a\\u0000b "
+                                            "\\\\u0000 c\\u0000\",\"severity\":\"info\"}"));
+    assert_int_equal(e.type, RCO_EVENT_DIAGNOSTIC);
+    assert_string_equal(e.message, "a\xef\xbf\xbd"
+                                   "b \\u0000 c\xef\xbf\xbd");
+    e = parse(&a, E("\"diagnosticEvent\":{\"message\":\"\\u000\",\"severity\":\"info\"}"));
+    assert_int_equal(e.type, RCO_EVENT_BROKEN);
+}
+
 static void what_is_no_event_is_text_and_what_should_be_one_is_broken(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
@@ -117,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_as_the_engine_writes_them_are_read),
+        cmocka_unit_test(a_message_with_a_nul_is_not_lost),
         cmocka_unit_test(what_is_no_event_is_text_and_what_should_be_one_is_broken),
         cmocka_unit_test(an_event_of_too_many_values_is_broken),
         cmocka_unit_test(chatter_is_told_from_events_by_the_first_bytes),
