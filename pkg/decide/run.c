@@ -346,7 +346,7 @@ static const struct rco_row rows[] = {
     {"start-late", "a start in a state that has no such phase", "409", ROW(start_late)},
     {"start-unseen", "a start of a pod, or of a phase, that is not seen yet", "503", ROW(start_unseen)},
     {"start-ending", "a start of a pod that is being deleted", "409", ROW(start_ending)},
-    {"start-stranger", "a start of a pod of another Job", "409", ROW(start_stranger)},
+    {"start-stranger", "a start of a pod of another Job, or one that the Job's template does not make", "409", ROW(start_stranger)},
     {"start-second-pod", "a start of another pod than the one that was allowed", "409 for ever",
      ROW(start_second_pod)},
     {"start-invalid", "no start request, other run, other commit, no project", "409",

@@ -59,7 +59,8 @@ static const struct rco_pod *find_pod(const struct rco_run_ctx *c)
         return rco_run_pod_by_uid(c, e->pod_uid);
     for (size_t i = 0; i < c->o->n_pods; i++) {
         const struct rco_pod *pod = c->o->pods[i];
-        if (is_made_by(pod, e->job_uid) &&
+        /* The Job controller also takes in strangers that carry its labels: ours are held. */
+        if (is_made_by(pod, e->job_uid) && rco_pod_is_held(pod) &&
             (!newest || pod->metadata.creation > newest->metadata.creation))
             newest = pod;
     }

@@ -92,25 +92,53 @@ void rco_run_do_start_ending(void *p)
     refuse(p, 409, "this pod is being deleted: no engine starts in it");
 }
 
-bool rco_run_is_start_stranger(const void *p)
+static bool is_owned(const struct rco_run_ctx *c)
 {
-    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    if (!waits(c))
-        return false;
     const struct rco_meta *pod = &c->start_pod->metadata;
     for (size_t i = 0; i < pod->n_owners; i++)
         if (rco_streq(pod->owners[i].kind, "Job") && pod->owners[i].controller &&
             rco_streq(pod->owners[i].uid, c->run->status.engine.job_uid))
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+static const char *account(const struct rco_run_ctx *c)
+{
+    const struct rco_resolved *s = &c->run->spec.snapshot;
+    return rco_or(c->phase == RCO_PHASE_APPLY ? s->apply_service_account_name
+                                              : s->plan_service_account_name,
+                  "default");
+}
+
+/* The Job controller also takes in pods that it did not make: any with the Job's selector labels and
+ * no other owner. What the template gives to every pod of ours they may lack. */
+static const char *strange(const struct rco_run_ctx *c)
+{
+    const char *runs_as = rco_or(c->start_pod->spec.service_account_name, "default");
+    if (!is_owned(c))
+        return rco_message(c->a, "pod %s does not belong to the recorded Job %s of this run",
+                           c->start->pod_name, rco_or(c->run->status.engine.job_name, "?"));
+    if (!rco_pod_is_held(c->start_pod))
+        return rco_message(c->a,
+                           "pod %s was not made from the template of Job %s: it lacks the finalizer "
+                           RCO_FINALIZER_ENGINE,
+                           c->start->pod_name, c->run->status.engine.job_name);
+    if (!rco_streq(runs_as, account(c)))
+        return rco_message(c->a,
+                           "pod %s was not made from the template of Job %s: it runs under service "
+                           "account %s in place of %s",
+                           c->start->pod_name, c->run->status.engine.job_name, runs_as, account(c));
+    return NULL;
+}
+
+bool rco_run_is_start_stranger(const void *p)
+{
+    return waits(RCO_RUN_CTX(p)) && strange(RCO_RUN_CTX(p));
 }
 
 void rco_run_do_start_stranger(void *p)
 {
-    struct rco_run_ctx *c = RCO_RUN_CTX(p);
-    refuse(p, 409,
-           rco_message(c->a, "pod %s does not belong to the recorded Job %s of this run",
-                       c->start->pod_name, rco_or(c->run->status.engine.job_name, "?")));
+    refuse(p, 409, strange(RCO_RUN_CTX(p)));
 }
 
 bool rco_run_is_start_second_pod(const void *p)
@@ -163,11 +191,6 @@ static const char *stale(const struct rco_run_ctx *c)
     if (image && p->image_digest && !rco_streq(image, p->image_digest))
         return rco_message(c->a, "the plan was made with image %s, the apply pod runs %s",
                            p->image_digest, image);
-    if (!rco_streq(rco_or(c->start_pod->spec.service_account_name, "default"),
-                   c->run->spec.snapshot.apply_service_account_name))
-        return rco_message(c->a, "the pod runs under service account %s, planned was %s",
-                           rco_or(c->start_pod->spec.service_account_name, "default"),
-                           c->run->spec.snapshot.apply_service_account_name);
     if (c->o->env && !rco_streq(c->o->env->metadata.uid, c->run->spec.snapshot.environment_uid))
         return rco_message(c->a, "Environment %s was made anew since the plan",
                            c->run->spec.environment_id);
