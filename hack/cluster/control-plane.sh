@@ -72,7 +72,7 @@ ready() {
 }
 
 await() {
-    wait_until 60 "API server ready" ready ||
+    wait_until 180 "API server ready" ready ||
         daemon_fail "$dir" apiserver "the API server on port $port does not become ready"
 }
 

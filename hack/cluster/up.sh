@@ -51,9 +51,9 @@ start_coredns
 "$CLUSTER_DIR/volumes.sh"
 
 node_ready() { [ "$(kubectl get node "$NODE_NAME" -o jsonpath="$1" 2>/dev/null)" = True ]; }
-wait_until 90 "node ready" node_ready '{.status.conditions[?(@.type=="Ready")].status}' ||
+wait_until 240 "node ready" node_ready '{.status.conditions[?(@.type=="Ready")].status}' ||
     daemon_fail "$STATE" kubelet "node $NODE_NAME does not become ready"
-wait_until 30 "default ServiceAccount" kubectl -n default get serviceaccount default ||
+wait_until 120 "default ServiceAccount" kubectl -n default get serviceaccount default ||
     daemon_fail "$STATE" controller-manager "the controller manager does not work"
 for daemon in "${DAEMONS[@]}"; do await_daemon "$daemon"; done
 say "cluster '$CLUSTER_NAME' ready after $((SECONDS - began)) s" >&2

@@ -71,7 +71,7 @@ start_daemon() { # NAME, one of DAEMONS
 # await_daemon NAME: until it serves. Nothing restarts a daemon, and several end at once when one
 # that they need is not there yet as they start.
 await_daemon() {
-    wait_until 60 "$1" daemon_ready "$1" ||
+    wait_until 180 "$1" daemon_ready "$1" ||
         daemon_fail "$STATE" "$1" "$1 of cluster '$CLUSTER_NAME' does not become ready"
 }
 
