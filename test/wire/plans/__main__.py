@@ -88,7 +88,7 @@ class World:
 
 def in_lanes(world, plans, lanes):
     """Long ones first, so that the end does not wait for one of them."""
-    todo = sorted(plans, key=lambda plan: -plan.patience)
+    todo = sorted(plans, key=lambda plan: (not plan.broken, -plan.patience))
     lock = threading.Lock()
 
     def lane(delay):

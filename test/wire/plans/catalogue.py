@@ -104,6 +104,14 @@ def cut(name, workload, res, stage):
     return Plan(name, workload, [(stage.replace(".", ":"), tell(f"cut {res}"))])
 
 
+def bookmarks(name, workload, seconds):
+    """bookmarks:S: none is shown; after S seconds without any other frame all watches are cut, and go on from old versions."""
+    def wait(run):
+        run.node.stop.wait(int(seconds))
+        run.instance.tell("cut all")
+    return Plan(name, workload, [("started", tell("arm f on=bookmark do=drop times=0")), ("applied", wait)], fired, patience=150)
+
+
 def stop(name, workload, seconds, stage):
     def act(run):
         threading.Thread(target=lambda: pause(run, int(seconds)), daemon=True).start()
@@ -186,7 +194,7 @@ BROKEN = {
 
 def broken(name, rule):
     sentence, steps = BROKEN[rule]
-    return Plan(name, "create", steps, broken=sentence, patience=20)
+    return Plan(name, "create", steps, broken=sentence, patience=45)
 
 
 FAMILIES = {
@@ -203,6 +211,7 @@ FAMILIES = {
     "skew": skew,
     "hold": hold,
     "cut": cut,
+    "bookmarks": bookmarks,
     "stop": stop,
     "outage": lambda n, w, s, stage: away(n, w, "refuse", s, stage),
     "token": token,

@@ -95,7 +95,8 @@ class Instance:
         threading.Thread(target=self.supervise, daemon=True).start()
 
     def supervise(self):
-        words = [self.world.binary, "--kubeconfig", f"{self.directory}/kubeconfig", "--namespace", self.operator_ns,
+        # It does not outlive us, whoever kills us.
+        words = ["setpriv", "--pdeathsig", "KILL", self.world.binary, "--kubeconfig", f"{self.directory}/kubeconfig", "--namespace", self.operator_ns,
                  "--identity", "main", "--health-probe-bind-address", f"127.0.0.1:{self.ports + 1}",
                  "--metrics-bind-address", f"127.0.0.1:{self.ports + 2}", "--gateway-bind-address", f"127.0.0.1:{self.ports + 3}",
                  "--gateway-url", f"https://127.0.0.1:{self.ports + 3}", "--log-level", "debug"]

@@ -43,7 +43,9 @@ struct fp_proxy {
     int open[FP_CONNECTIONS_MAX]; /* sockets of the operator's side, -1 = free */
 };
 
+/* Milliseconds that only grow. */
 int64_t fp_now_ms(void);
+/* Sleeps so long, whatever signals come. */
 void fp_sleep_ms(int ms);
 /* SIGKILL for the operator, if it is known. Under the lock. */
 void fp_kill_operator(struct fp_proxy *p);
