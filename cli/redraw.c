@@ -27,6 +27,9 @@ int rco_redraw(struct rco_cli *cli, rco_screen screen)
 {
     rco_autobuf before = RCO_BUF_INIT;
 
+    if (cli->opt->watch && rco_cli_wants_json(cli))
+        return rco_cli_usage_error(
+            cli, "--watch shows screens for people: use it without -o json or yaml");
     for (int64_t i = 0;; i++) {
         rco_autobuf now = RCO_BUF_INIT;
         struct rco_error err = RCO_ERROR_INIT;

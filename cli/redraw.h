@@ -11,7 +11,8 @@ typedef int (*rco_screen)(struct rco_cli *cli, struct rco_buf *out, int *ret_cod
                           struct rco_error *err);
 
 /* Without --watch: prints the screen once. With it: until interrupted, on a terminal in place,
- * elsewhere as one screen after another with a line "---" between. Returns the exit code. */
+ * elsewhere as one screen after another with a line "---" between; -o json or yaml with it is a usage
+ * error. Returns the exit code. */
 int rco_redraw(struct rco_cli *cli, rco_screen screen);
 
 #endif

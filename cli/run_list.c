@@ -89,9 +89,6 @@ static int screen(struct rco_cli *cli, struct rco_buf *out, int *ret_code, struc
 
 static int run(struct rco_cli *cli)
 {
-    if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(
-            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 

@@ -33,9 +33,6 @@ static int run(struct rco_cli *cli)
 
     if (code)
         return code;
-    if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(
-            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 

@@ -111,9 +111,6 @@ static int run(struct rco_cli *cli)
             cli,
             "status is about specifications and environments; a run is shown by \"%s run show %s\"",
             RCO_CLI_PROGRAM, target.name);
-    if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(
-            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 

@@ -64,9 +64,6 @@ static int run(struct rco_cli *cli)
 
     if (rco_target_parse(cli->opt->args[0], &target, &err) < 0)
         return rco_cli_usage_error(cli, "%s", err.msg);
-    if (cli->opt->watch && rco_cli_wants_json(cli))
-        return rco_cli_usage_error(
-            cli, "--watch shows screens for people: use it without -o json or yaml");
     return rco_redraw(cli, screen);
 }
 
