@@ -77,6 +77,25 @@ enum rco_elector_action rco_elector_decide(const struct rco_elector_view *v,
     return RCO_ELECTOR_WAIT;
 }
 
+enum rco_elector_next rco_elector_after(enum rco_elector_action action,
+                                        enum rco_elector_answer answer)
+{
+#define READ_FIRST RCO_ELECTOR_READ_FIRST
+    /* OURS, OTHERS, MISSING, FAILED. A write that comes back as another's was changed by an
+     * admission controller. */
+    static const unsigned char table[][RCO_ELECTOR_ANSWER_COUNT] = {
+        [RCO_ELECTOR_READ] = {RCO_ELECTOR_LOOK, RCO_ELECTOR_LOOK, RCO_ELECTOR_LOOK, READ_FIRST},
+        [RCO_ELECTOR_CREATE] = {RCO_ELECTOR_LEAD, READ_FIRST, READ_FIRST, READ_FIRST},
+        [RCO_ELECTOR_ACQUIRE] = {RCO_ELECTOR_LEAD, READ_FIRST, READ_FIRST, READ_FIRST},
+        [RCO_ELECTOR_RENEW] = {RCO_ELECTOR_LEAD, READ_FIRST, READ_FIRST, READ_FIRST},
+        [RCO_ELECTOR_RELEASE] = {RCO_ELECTOR_GIVEN_BACK, RCO_ELECTOR_GIVEN_BACK, READ_FIRST,
+                                 READ_FIRST},
+    };
+#undef READ_FIRST
+
+    return (enum rco_elector_next)table[action][answer];
+}
+
 /* --- driver --- */
 
 static rco_mono now(const struct rco_elector *e)
@@ -243,52 +262,55 @@ static void lead(struct rco_elector *e)
         e->options.handler.started(e->options.handler.ctx, e->transitions);
 }
 
+static enum rco_elector_answer classify(struct rco_elector *e, const struct rco_kube_result *result,
+                                        const struct rco_error *err)
+{
+    if (err)
+        return err->code == RCO_ENOTFOUND ? RCO_ELECTOR_MISSING : RCO_ELECTOR_FAILED;
+    if (!see_json(e, result->body, result->body_len))
+        return RCO_ELECTOR_FAILED;
+    return rco_streq(e->holder, e->identity) ? RCO_ELECTOR_OURS : RCO_ELECTOR_OTHERS;
+}
+
+static void read_first(struct rco_elector *e, const struct rco_error *err)
+{
+    e->known = false;
+    if (err && err->code != RCO_ECONFLICT && err->code != RCO_EEXISTS && e->options.handler.failed)
+        e->options.handler.failed(e->options.handler.ctx, err);
+    if (err && e->doing != RCO_ELECTOR_READ && err->code == RCO_ECONFLICT &&
+        (e->leading || e->releasing))
+        schedule(e, 0);
+    else if (err && e->releasing)
+        schedule(e, 200 * RCO_NS_PER_MS);
+    else
+        schedule_retry(e);
+}
+
 static void on_answer(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
 {
     struct rco_elector *e = ctx;
-    enum rco_elector_action did = e->doing;
+    enum rco_elector_answer answer = classify(e, result, err);
 
     e->call = NULL;
-    if (err && did == RCO_ELECTOR_READ && err->code == RCO_ENOTFOUND) {
-        see_missing(e);
+    switch (rco_elector_after(e->doing, answer)) {
+    case RCO_ELECTOR_LOOK:
+        if (answer == RCO_ELECTOR_MISSING)
+            see_missing(e);
         act(e);
-        return;
-    }
-    if (err) {
-        /* Whatever it was, what stands there now has to be read before the next write. */
-        e->known = false;
-        if (err->code != RCO_ECONFLICT && err->code != RCO_EEXISTS && e->options.handler.failed)
-            e->options.handler.failed(e->options.handler.ctx, err);
-        if (did != RCO_ELECTOR_READ && err->code == RCO_ECONFLICT && (e->leading || e->releasing))
+        break;
+    case RCO_ELECTOR_LEAD:
+        schedule_retry(e);
+        lead(e);
+        if (e->releasing)
             schedule(e, 0);
-        else if (e->releasing)
-            schedule(e, 200 * RCO_NS_PER_MS);
-        else
-            schedule_retry(e);
-        return;
-    }
-    if (!see_json(e, result->body, result->body_len)) {
-        e->known = false;
-        schedule_retry(e);
-        return;
-    }
-    if (did == RCO_ELECTOR_READ) {
-        act(e);
-        return;
-    }
-    if (did == RCO_ELECTOR_RELEASE) {
+        break;
+    case RCO_ELECTOR_GIVEN_BACK:
         end_release(e);
-        return;
+        break;
+    case RCO_ELECTOR_READ_FIRST:
+        read_first(e, err);
+        break;
     }
-    if (!rco_streq(e->holder, e->identity)) {
-        e->known = false; /* an admission controller changed what we wrote */
-        schedule_retry(e);
-        return;
-    }
-    schedule_retry(e);
-    lead(e);
-    if (e->releasing)
-        schedule(e, 0);
 }
 
 static void spec_body(struct rco_elector *e, enum rco_elector_action action, struct rco_buf *out)

@@ -40,6 +40,24 @@ enum rco_elector_action {
 enum rco_elector_action rco_elector_decide(const struct rco_elector_view *view,
                                            const struct rco_elector_timing *timing, rco_mono now);
 
+/* What came of an action, and what follows from it; a table, like the decision. */
+enum rco_elector_answer {
+    RCO_ELECTOR_OURS,    /* the record as it now is; we hold it */
+    RCO_ELECTOR_OTHERS,  /* the same, and we do not */
+    RCO_ELECTOR_MISSING, /* 404 */
+    RCO_ELECTOR_FAILED,  /* any other error; also a conflict, or nothing at all */
+    RCO_ELECTOR_ANSWER_COUNT
+};
+enum rco_elector_next {
+    RCO_ELECTOR_LOOK, /* decide again on what was read */
+    RCO_ELECTOR_LEAD, /* we lead since the request was sent */
+    RCO_ELECTOR_GIVEN_BACK,
+    RCO_ELECTOR_READ_FIRST /* what stands there has to be read before the next write */
+};
+/* ACTION is one that makes a request. */
+enum rco_elector_next rco_elector_after(enum rco_elector_action action,
+                                        enum rco_elector_answer answer);
+
 struct rco_elector_handler {
     /* We lead; TRANSITIONS is the fencing token. */
     void (*started)(void *ctx, int64_t transitions);

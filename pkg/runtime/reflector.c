@@ -12,20 +12,6 @@
 #define BAD_KEYS_MAX 1000 /* undecodable objects that are remembered */
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"
 
-/* What may happen to the machine. */
-enum input {
-    IN_START,
-    IN_TURN,  /* the gate is ours */
-    IN_TIMER, /* backoff is over, or the streaming list stalled */
-    IN_PAGE,  /* a page is complete */
-    IN_LIST_FAILED,
-    IN_INITIAL_END, /* streaming list complete */
-    IN_WATCH_ENDED, /* cleanly */
-    IN_WATCH_FAILED,
-    IN_RELIST, /* from outside */
-    IN_STOP
-};
-
 struct rco_reflector {
     struct rco_reflector_options options;
     struct rco_scope scope;
@@ -39,6 +25,7 @@ struct rco_reflector {
     bool classic_round; /* classic list for this round only (A24) */
     bool rv_unusable;   /* the next list asks for the most recent state (A3) */
     bool unpaged;       /* a continue token expired: one list without pages (A20) */
+    bool taken;         /* the list under way has brought objects */
     char *token;        /* of the next page */
     char *list_rv;      /* of the page that came last */
     char *nameless_rv;  /* where the watch was opened again for an object nobody could name */
@@ -53,24 +40,10 @@ struct rco_reflector {
     struct rco_reflector_counters n;
 };
 
-static void step(struct rco_reflector *r, enum input in, const struct rco_error *err);
+static void step(struct rco_reflector *r, enum rco_reflector_input in, const struct rco_error *err);
+static void take_turn(struct rco_reflector *r);
 
 /* --- small things --- */
-
-const char *rco_reflector_state_name(enum rco_reflector_state s)
-{
-    static const char *const names[] = {
-        [RCO_REFLECTOR_STOPPED] = "Stopped",
-        [RCO_REFLECTOR_GATE] = "Gate",
-        [RCO_REFLECTOR_LISTING] = "Listing",
-        [RCO_REFLECTOR_STREAMING] = "Streaming",
-        [RCO_REFLECTOR_WATCHING] = "Watching",
-        [RCO_REFLECTOR_BACKOFF_LIST] = "BackoffList",
-        [RCO_REFLECTOR_BACKOFF_WATCH] = "BackoffWatch",
-    };
-
-    return s < RCO_REFLECTOR_STATE_COUNT ? names[s] : "?";
-}
 
 static rco_mono now(const struct rco_reflector *r)
 {
@@ -93,7 +66,7 @@ static void report(struct rco_reflector *r, const struct rco_error *err)
 
 static void on_turn(void *ctx)
 {
-    step(ctx, IN_TURN, NULL);
+    take_turn(ctx);
 }
 
 static void gate_enter(struct rco_reflector *r)
@@ -221,11 +194,22 @@ static int on_item(void *ctx, const char *json, size_t n, struct rco_error *err)
     struct rco_reflector *r = ctx;
     bool nameless = !*take_object(r, json, n);
 
+    r->taken = true;
     r->last_progress = now(r);
     if (!nameless || r->nameless_item)
         return 0;
     r->nameless_item = true;
     return ask_again(r, err);
+}
+
+static enum rco_reflector_input list_failure(const struct rco_reflector *r,
+                                             const struct rco_error *err)
+{
+    /* At once only when the next request is another one. */
+    bool differs = rco_str_empty(r->token) ? !r->rv_unusable : !r->unpaged;
+
+    return err->code == RCO_EGONE && differs ? RCO_REFLECTOR_LIST_EXPIRED
+                                             : RCO_REFLECTOR_LIST_FAILED;
 }
 
 static void on_page(void *ctx, const char *rv, const char *token, const struct rco_error *err)
@@ -234,14 +218,14 @@ static void on_page(void *ctx, const char *rv, const char *token, const struct r
 
     r->call = NULL;
     if (err) {
-        step(r, IN_LIST_FAILED, err);
+        step(r, list_failure(r, err), err);
         return;
     }
     free(r->list_rv);
     free(r->token);
     r->list_rv = rco_strdup(rv);
     r->token = rco_strdup(token);
-    step(r, IN_PAGE, NULL);
+    step(r, rco_str_empty(token) ? RCO_REFLECTOR_PAGE_LAST : RCO_REFLECTOR_PAGE_MORE, NULL);
 }
 
 static void request_page(struct rco_reflector *r)
@@ -296,7 +280,7 @@ static void on_bookmark(struct rco_reflector *r, const char *json, size_t n)
             return;
         free(r->list_rv);
         r->list_rv = rco_strdup(rco_str_or_empty(b->metadata.resource_version));
-        step(r, IN_INITIAL_END, NULL);
+        step(r, RCO_REFLECTOR_INITIAL_END, NULL);
         return;
     }
     rco_store_set_rv(r->options.store, b->metadata.resource_version);
@@ -329,6 +313,7 @@ static int on_event(void *ctx, enum rco_watch_type type, const char *json, size_
     if (r->state == RCO_REFLECTOR_STREAMING) {
         /* Initial events are in no order of RV: the store's RV waits for the end mark (A11). */
         rco_timer_arm(r->timer, RCO_STREAM_STALL_NS);
+        r->taken = true;
         r->last_progress = now(r);
         return 0;
     }
@@ -342,12 +327,49 @@ static int on_event(void *ctx, enum rco_watch_type type, const char *json, size_
     return 0;
 }
 
+static bool was_short(const struct rco_reflector *r)
+{
+    return r->watch_events == 0 && now(r) - r->watch_started < RCO_SHORT_WATCH_NS;
+}
+
+static enum rco_reflector_input stream_failure(const struct rco_reflector *r,
+                                               const struct rco_error *err)
+{
+    switch (err->code) {
+    case RCO_EGONE:
+        return was_short(r) && r->failures > 0 ? RCO_REFLECTOR_EXPIRED_AGAIN
+                                               : RCO_REFLECTOR_EXPIRED;
+    case RCO_ETHROTTLED:
+        return RCO_REFLECTOR_OVERLOADED;
+    case RCO_EUNAVAILABLE:
+        return err->http_status == 0 ? RCO_REFLECTOR_OVERLOADED : RCO_REFLECTOR_UNAVAILABLE;
+    case RCO_EUNAUTHORIZED:
+    case RCO_ETIMEOUT:
+        return RCO_REFLECTOR_UNAVAILABLE;
+    default:
+        return RCO_REFLECTOR_BROKEN;
+    }
+}
+
 static void on_watch_done(void *ctx, const struct rco_error *err)
 {
     struct rco_reflector *r = ctx;
+    struct rco_error early = RCO_ERROR_INIT;
+    const char *plural = rco_kind_info(r->scope.kind)->plural;
+    bool is_short = was_short(r);
 
     r->call = NULL;
-    step(r, err ? IN_WATCH_FAILED : IN_WATCH_ENDED, err);
+    if (err) {
+        step(r, stream_failure(r, err), err);
+        return;
+    }
+    if (r->state == RCO_REFLECTOR_STREAMING)
+        rco_error_set(&early, RCO_EINTERNAL, "streaming list of %s ended before its end mark",
+                      plural);
+    else
+        rco_error_set(&early, RCO_EUNAVAILABLE, "watch of %s ended within 1 s without any event",
+                      plural);
+    step(r, is_short ? RCO_REFLECTOR_ENDED_SHORT : RCO_REFLECTOR_ENDED, &early);
 }
 
 static void begin_watch(struct rco_reflector *r, bool initial_events)
@@ -390,7 +412,7 @@ static void enter(struct rco_reflector *r, enum rco_reflector_state state)
 }
 
 /* A19: 0.8 s doubling to 30 s, plus a uniform share of up to the same again. */
-static void back_off(struct rco_reflector *r, enum rco_reflector_state state, int64_t at_least_ms)
+static int64_t backoff(struct rco_reflector *r, int64_t at_least_ms)
 {
     int64_t d = RCO_BACKOFF_FIRST_NS;
 
@@ -401,12 +423,7 @@ static void back_off(struct rco_reflector *r, enum rco_reflector_state state, in
     if (d > RCO_BACKOFF_CAP_NS)
         d = RCO_BACKOFF_CAP_NS;
     d += rco_loop_jitter(r->options.loop, 0, d);
-    if (at_least_ms * RCO_NS_PER_MS > d)
-        d = at_least_ms * RCO_NS_PER_MS;
-    r->failures++;
-    r->last_failure = now(r);
-    enter(r, state);
-    rco_timer_arm(r->timer, d);
+    return at_least_ms * RCO_NS_PER_MS > d ? at_least_ms * RCO_NS_PER_MS : d;
 }
 
 static void end_list(struct rco_reflector *r)
@@ -415,7 +432,7 @@ static void end_list(struct rco_reflector *r)
 
     rco_store_mark_finish(r->options.store);
     rco_store_set_rv(r->options.store, r->list_rv);
-    r->rv_unusable = r->unpaged = r->classic_round = r->nameless_item = false;
+    r->rv_unusable = r->unpaged = r->classic_round = r->taken = r->nameless_item = false;
     r->synced = true;
     gate_leave(r);
     progress(r);
@@ -423,103 +440,18 @@ static void end_list(struct rco_reflector *r)
         r->options.handler.synced(r->options.handler.ctx);
 }
 
-static void abandon_list(struct rco_reflector *r)
+static void leave(struct rco_reflector *r)
 {
-    rco_timer_disarm(r->timer);
-    rco_store_mark_abandon(r->options.store);
-    gate_leave(r);
-}
-
-static void list_failed(struct rco_reflector *r, const struct rco_error *err)
-{
-    bool later_page = !rco_str_empty(r->token);
-
-    abandon_list(r);
-    report(r, err);
-    if (err->code == RCO_EGONE && !(r->unpaged && r->rv_unusable)) {
-        /* Expired or ahead of the server: at once, without the RV that is of no use (A3, A4, A20).
-         */
-        r->unpaged = later_page;
-        r->rv_unusable = true;
-        enter(r, RCO_REFLECTOR_GATE);
-        return;
-    }
-    back_off(r, RCO_REFLECTOR_BACKOFF_LIST, err->retry_after_ms);
-}
-
-static bool is_overload(const struct rco_error *err)
-{
-    return err->code == RCO_ETHROTTLED || (err->code == RCO_EUNAVAILABLE && err->http_status == 0);
-}
-
-static void streaming_failed(struct rco_reflector *r, const struct rco_error *err)
-{
-    abandon_list(r);
-    report(r, err);
-    if (is_overload(err)) {
-        back_off(r, RCO_REFLECTOR_BACKOFF_LIST, err->retry_after_ms);
-        return;
-    }
-    r->classic_round = true; /* A24 */
-    enter(r, RCO_REFLECTOR_GATE);
-}
-
-static void streaming_stalled(struct rco_reflector *r)
-{
-    struct rco_error err = RCO_ERROR_INIT;
-
     rco_stream_cancel(r->call);
     r->call = NULL;
-    rco_error_set(
-        &err, RCO_ETIMEOUT,
-        "streaming list of %s: no progress for %d s and no end mark; listing in pages from "
-        "now on",
-        rco_kind_info(r->scope.kind)->plural, (int)(RCO_STREAM_STALL_NS / RCO_NS_PER_S));
-    r->no_streaming = true;
-    r->n.fallbacks++;
-    streaming_failed(r, &err);
-}
-
-static bool was_short(const struct rco_reflector *r)
-{
-    return r->watch_events == 0 && now(r) - r->watch_started < RCO_SHORT_WATCH_NS;
-}
-
-static void watch_ended(struct rco_reflector *r)
-{
-    struct rco_error err = RCO_ERROR_INIT;
-
-    if (!was_short(r)) {
-        enter(r, RCO_REFLECTOR_WATCHING);
-        return;
-    }
-    rco_error_set(&err, RCO_EUNAVAILABLE, "watch of %s ended within 1 s without any event",
-                  rco_kind_info(r->scope.kind)->plural);
-    report(r, &err);
-    back_off(r, RCO_REFLECTOR_BACKOFF_WATCH, 0); /* A17 */
-}
-
-static void watch_failed(struct rco_reflector *r, const struct rco_error *err)
-{
-    bool loops = was_short(r) && r->failures > 0;
-
-    report(r, err);
-    if (err->code == RCO_EGONE) {
-        /* An ordinary event after a pause (A14); with the last RV first (A13). */
-        if (loops) {
-            back_off(r, RCO_REFLECTOR_BACKOFF_LIST, 0);
-            return;
-        }
-        r->failures++;
-        r->last_failure = now(r);
-        enter(r, RCO_REFLECTOR_GATE);
-        return;
-    }
-    if (is_overload(err) || err->code == RCO_EUNAVAILABLE || err->code == RCO_EUNAUTHORIZED ||
-        err->code == RCO_ETIMEOUT)
-        back_off(r, RCO_REFLECTOR_BACKOFF_WATCH, err->retry_after_ms); /* A18 */
-    else
-        back_off(r, RCO_REFLECTOR_BACKOFF_LIST, err->retry_after_ms);
+    rco_timer_disarm(r->timer);
+    if (r->state == RCO_REFLECTOR_LISTING || r->state == RCO_REFLECTOR_STREAMING)
+        rco_store_mark_abandon(r->options.store);
+    /* What the list has brought may be newer than the store's version: a list that is only not
+     * older than that could take it back. */
+    r->rv_unusable |= r->taken;
+    r->taken = false;
+    gate_leave(r);
 }
 
 static void take_turn(struct rco_reflector *r)
@@ -527,99 +459,77 @@ static void take_turn(struct rco_reflector *r)
     bool streaming = r->options.mode == RCO_LIST_STREAMING && !r->no_streaming &&
                      !r->classic_round && !r->unpaged;
 
-    enter(r, streaming ? RCO_REFLECTOR_STREAMING : RCO_REFLECTOR_LISTING);
+    step(r, streaming ? RCO_REFLECTOR_TURN_STREAM : RCO_REFLECTOR_TURN_PAGES, NULL);
 }
 
-static void leave_all(struct rco_reflector *r)
+static void go_on(struct rco_reflector *r, enum rco_reflector_state state)
 {
-    rco_stream_cancel(r->call);
-    r->call = NULL;
-    rco_timer_disarm(r->timer);
-    if (r->state == RCO_REFLECTOR_LISTING || r->state == RCO_REFLECTOR_STREAMING)
-        rco_store_mark_abandon(r->options.store);
-    gate_leave(r);
-}
-
-static void streaming_ended(struct rco_reflector *r)
-{
-    struct rco_error err = RCO_ERROR_INIT;
-
-    rco_error_set(&err, RCO_EINTERNAL, "streaming list of %s ended before its end mark",
-                  rco_kind_info(r->scope.kind)->plural);
-    streaming_failed(r, &err);
-}
-
-static void on_timer_input(struct rco_reflector *r)
-{
-    if (r->state == RCO_REFLECTOR_STREAMING)
-        streaming_stalled(r);
-    else if (r->state == RCO_REFLECTOR_BACKOFF_WATCH)
-        enter(r, RCO_REFLECTOR_WATCHING);
-    else if (r->state == RCO_REFLECTOR_BACKOFF_LIST)
-        enter(r, RCO_REFLECTOR_GATE);
-    else if (r->state == RCO_REFLECTOR_GATE)
-        take_turn(r); /* no gate: the turn comes by timer */
-}
-
-static void step(struct rco_reflector *r, enum input in, const struct rco_error *err)
-{
-    bool streaming = r->state == RCO_REFLECTOR_STREAMING;
-
-    switch (in) {
-    case IN_START:
-        enter(r, RCO_REFLECTOR_GATE);
-        break;
-    case IN_TURN:
-        take_turn(r);
-        break;
-    case IN_TIMER:
-        on_timer_input(r);
-        break;
-    case IN_PAGE:
-        if (!rco_str_empty(r->token)) {
-            request_page(r);
-            break;
-        }
-        end_list(r);
-        enter(r, RCO_REFLECTOR_WATCHING);
-        break;
-    case IN_LIST_FAILED:
-        list_failed(r, err);
-        break;
-    case IN_INITIAL_END:
+    r->state = state;
+    if (state == RCO_REFLECTOR_LISTING)
+        request_page(r);
+    else
         rco_timer_disarm(r->timer);
-        r->state = RCO_REFLECTOR_WATCHING; /* the same stream goes on as the watch (A23) */
-        end_list(r);
-        break;
-    case IN_WATCH_ENDED:
-        if (streaming)
-            streaming_ended(r);
-        else
-            watch_ended(r);
-        break;
-    case IN_WATCH_FAILED:
-        if (streaming)
-            streaming_failed(r, err);
-        else
-            watch_failed(r, err);
-        break;
-    case IN_RELIST:
-        leave_all(r);
-        r->rv_unusable = true; /* "not older than" could be answered from the same old cache */
-        enter(r, RCO_REFLECTOR_GATE);
-        break;
-    case IN_STOP:
-        leave_all(r);
-        enter(r, RCO_REFLECTOR_STOPPED);
-        break;
+}
+
+static void remember(struct rco_reflector *r, unsigned effects)
+{
+    if (effects & RCO_REFLECTOR_CLASSIC)
+        r->classic_round = true;
+    if (effects & RCO_REFLECTOR_NO_STREAM) {
+        r->no_streaming = true;
+        r->n.fallbacks++;
     }
+    if (effects & RCO_REFLECTOR_FRESH)
+        r->rv_unusable = true;
+    if (effects & RCO_REFLECTOR_UNPAGE)
+        r->unpaged = !rco_str_empty(r->token);
+}
+
+static void step(struct rco_reflector *r, enum rco_reflector_input in, const struct rco_error *err)
+{
+    const struct rco_reflector_row *row = rco_reflector_row(r->state, in);
+    int64_t delay = 0;
+
+    /* A relist, e.g., while a list is under way or due, which serves as well. */
+    if (!row)
+        return;
+    if (row->effects & RCO_REFLECTOR_LEAVE)
+        leave(r);
+    if (row->effects & RCO_REFLECTOR_REPORT)
+        report(r, err);
+    remember(r, row->effects);
+    if (row->effects & RCO_REFLECTOR_WAIT)
+        delay = backoff(r, err->retry_after_ms);
+    if (row->effects & RCO_REFLECTOR_COUNT) {
+        r->failures++;
+        r->last_failure = now(r);
+    }
+    if (row->effects & RCO_REFLECTOR_GO_ON)
+        go_on(r, row->next);
+    if (row->effects & RCO_REFLECTOR_SYNCED)
+        end_list(r);
+    if (!(row->effects & RCO_REFLECTOR_GO_ON))
+        enter(r, row->next);
+    if (row->effects & RCO_REFLECTOR_WAIT)
+        rco_timer_arm(r->timer, delay);
 }
 
 /* --- life --- */
 
 static void on_timer(void *ctx)
 {
-    step(ctx, IN_TIMER, NULL);
+    struct rco_reflector *r = ctx;
+    struct rco_error err = RCO_ERROR_INIT;
+
+    if (r->state == RCO_REFLECTOR_GATE) { /* no gate: the turn comes by timer */
+        take_turn(r);
+        return;
+    }
+    rco_error_set(&err, RCO_ETIMEOUT,
+                  "streaming list of %s: no progress for %d s and no end mark; listing in pages "
+                  "from now on",
+                  rco_kind_info(r->scope.kind)->plural, (int)(RCO_STREAM_STALL_NS / RCO_NS_PER_S));
+    step(r, RCO_REFLECTOR_TIMER, &err);
 }
 
 struct rco_reflector *rco_reflector_new(const struct rco_reflector_options *options)
@@ -657,21 +567,17 @@ void rco_reflector_free(struct rco_reflector *r)
 
 void rco_reflector_start(struct rco_reflector *r)
 {
-    if (r->state == RCO_REFLECTOR_STOPPED)
-        step(r, IN_START, NULL);
+    step(r, RCO_REFLECTOR_START, NULL);
 }
 
 void rco_reflector_stop(struct rco_reflector *r)
 {
-    if (r->state != RCO_REFLECTOR_STOPPED)
-        step(r, IN_STOP, NULL);
+    step(r, RCO_REFLECTOR_STOP, NULL);
 }
 
 void rco_reflector_relist(struct rco_reflector *r)
 {
-    /* A list that is under way or due anyway serves as well. */
-    if (r->state == RCO_REFLECTOR_WATCHING || r->state == RCO_REFLECTOR_BACKOFF_WATCH)
-        step(r, IN_RELIST, NULL);
+    step(r, RCO_REFLECTOR_RELIST, NULL);
 }
 
 bool rco_reflector_has_synced(const struct rco_reflector *r)

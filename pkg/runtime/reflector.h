@@ -1,11 +1,12 @@
-/* Keeps one store equal to the API server: list, watch, resume, relist. A state machine with one
- * step function; the rules are A1..A29 of docs/client-behaviour.md. */
+/* Keeps one store equal to the API server: list, watch, resume, relist. A state machine by
+ * the table of reflector_table.c; the rules are A1..A29 of docs/client-behaviour.md. */
 #ifndef RCO_RUNTIME_REFLECTOR_H
 #define RCO_RUNTIME_REFLECTOR_H
 
 #include "kube/watch.h"
 #include "loop/loop.h"
 #include "runtime/list_gate.h"
+#include "runtime/reflector_table.h"
 #include "runtime/store.h"
 
 #define RCO_BACKOFF_FIRST_NS (800 * RCO_NS_PER_MS) /* A19 */
@@ -13,18 +14,6 @@
 #define RCO_BACKOFF_RESET_NS (120 * RCO_NS_PER_S)
 #define RCO_SHORT_WATCH_NS (1 * RCO_NS_PER_S)   /* A17 */
 #define RCO_STREAM_STALL_NS (60 * RCO_NS_PER_S) /* A25 */
-
-enum rco_reflector_state {
-    RCO_REFLECTOR_STOPPED,
-    RCO_REFLECTOR_GATE,      /* waits for its turn to list */
-    RCO_REFLECTOR_LISTING,   /* pages */
-    RCO_REFLECTOR_STREAMING, /* initial events of a streaming list */
-    RCO_REFLECTOR_WATCHING,
-    RCO_REFLECTOR_BACKOFF_LIST,
-    RCO_REFLECTOR_BACKOFF_WATCH,
-    RCO_REFLECTOR_STATE_COUNT
-};
-const char *rco_reflector_state_name(enum rco_reflector_state s);
 
 enum rco_list_mode { RCO_LIST_PAGED, RCO_LIST_STREAMING };
 

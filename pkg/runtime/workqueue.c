@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "runtime/queue_phase.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ struct item {
     uint8_t level;          /* while ready: effective priority */
     uint8_t priority;       /* asked for, of the pending run */
     uint8_t delay_priority; /* of the delayed add */
-    bool ready, dirty, processing, quarantined;
+    uint8_t phase;          /* enum rco_queue_phase */
+    bool quarantined;
     const char *ns, *name; /* behind the struct */
 };
 
@@ -111,7 +113,7 @@ static void free_if_idle(struct rco_workqueue *q, struct item *i)
 {
     struct item **at;
 
-    if (i->ready || i->dirty || i->processing || i->quarantined || i->failures > 0 ||
+    if (i->phase != RCO_QUEUE_IDLE || i->quarantined || i->failures > 0 ||
         rco_heap_contains(&i->delay))
         return;
     at = &q->buckets[i->hash & (q->n_buckets - 1)];
@@ -258,15 +260,19 @@ void rco_workqueue_free(struct rco_workqueue *q)
     free(q);
 }
 
-static void make_ready(struct rco_workqueue *q, struct item *i, enum rco_priority priority,
-                       rco_mono now)
+static void advance(struct item *i, enum rco_queue_input input)
 {
-    i->dirty = false;
-    i->ready = true;
-    i->priority = (uint8_t)priority;
-    i->level = (uint8_t)priority;
+    enum rco_queue_phase next = rco_queue_next((enum rco_queue_phase)i->phase, input);
+
+    assert(next != RCO_QUEUE_PHASE_COUNT);
+    i->phase = (uint8_t)next;
+}
+
+static void stand_in_line(struct rco_workqueue *q, struct item *i, rco_mono now)
+{
+    i->level = i->priority;
     i->ready_since = now;
-    level_push(&q->levels[priority], i, now);
+    level_push(&q->levels[i->level], i, now);
 }
 
 static void raise_level(struct rco_workqueue *q, struct item *i, enum rco_priority priority,
@@ -280,25 +286,20 @@ static void raise_level(struct rco_workqueue *q, struct item *i, enum rco_priori
 static void add_item(struct rco_workqueue *q, struct item *i, enum rco_priority priority,
                      rco_mono now)
 {
-    if (i->ready) {
+    bool waited = i->phase == RCO_QUEUE_READY;
+
+    if (waited || i->phase == RCO_QUEUE_AGAIN) {
         if (priority > i->priority)
             i->priority = (uint8_t)priority;
-        if (priority > i->level)
+        if (waited && priority > i->level)
             raise_level(q, i, priority, now);
-        return;
-    }
-    if (i->dirty) {
-        if (priority > i->priority)
-            i->priority = (uint8_t)priority;
-        return;
-    }
-    q->adds++;
-    if (i->processing) {
-        i->dirty = true;
+    } else {
+        q->adds++;
         i->priority = (uint8_t)priority;
-        return;
     }
-    make_ready(q, i, priority, now);
+    advance(i, RCO_QUEUE_ADD);
+    if (i->phase == RCO_QUEUE_READY && !waited)
+        stand_in_line(q, i, now);
 }
 
 void rco_workqueue_add(struct rco_workqueue *q, const struct rco_key *key,
@@ -440,8 +441,7 @@ bool rco_workqueue_get(struct rco_workqueue *q, rco_mono now, struct rco_work *r
 
         if (!i)
             continue;
-        i->ready = false;
-        i->processing = true;
+        advance(i, RCO_QUEUE_TAKE);
         i->started = now;
         q->n_processing++;
         *ret = (struct rco_work){
@@ -458,13 +458,11 @@ void rco_workqueue_done(struct rco_workqueue *q, const struct rco_key *key, rco_
 {
     struct item *i = find(q, key, rco_key_hash(key));
 
-    assert(i && i->processing);
-    i->processing = false;
+    assert(i);
+    advance(i, q->shutdown ? RCO_QUEUE_DONE_LAST : RCO_QUEUE_DONE);
     q->n_processing--;
-    if (i->dirty && !i->quarantined && !q->shutdown)
-        make_ready(q, i, (enum rco_priority)i->priority, now);
-    else
-        i->dirty = false;
+    if (i->phase == RCO_QUEUE_READY)
+        stand_in_line(q, i, now);
     free_if_idle(q, i);
 }
 
@@ -498,13 +496,11 @@ void rco_workqueue_quarantine(struct rco_workqueue *q, const struct rco_key *key
         return;
     i->quarantined = true;
     q->n_quarantined++;
-    i->dirty = false;
     i->failures = 0;
     rco_heap_remove(&q->delayed, &i->delay);
-    if (i->ready) {
+    if (i->phase == RCO_QUEUE_READY)
         level_remove(&q->levels[i->level], i);
-        i->ready = false;
-    }
+    advance(i, RCO_QUEUE_EXPEL);
 }
 
 void rco_workqueue_unquarantine(struct rco_workqueue *q, const struct rco_key *key)
@@ -546,7 +542,7 @@ void rco_workqueue_stats(const struct rco_workqueue *q, rco_mono now,
         return;
     for (size_t b = 0; b < q->n_buckets; b++) {
         for (const struct item *i = q->buckets[b]; i; i = i->hash_next) {
-            if (!i->processing)
+            if (i->phase != RCO_QUEUE_RUNNING && i->phase != RCO_QUEUE_AGAIN)
                 continue;
             out->unfinished_ns += now - i->started;
             if (out->oldest_processing == 0 || i->started < out->oldest_processing)

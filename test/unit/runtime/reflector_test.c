@@ -126,6 +126,38 @@ static void test_A21_A22_relist_updates_in_place_and_reports_missed_deletions(vo
     world_release(&w);
 }
 
+static void test_list_that_is_expired_again_waits(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, RCO_LIST_PAGED);
+    fake_status(fake_expect(&w.fake, "GET", KINDS "?"), 410, "Expired");
+    rco_loop_virtual_settle(w.loop);
+    fake_status(fake_expect(&w.fake, "GET", KINDS "?"), 410, "Expired");
+    rco_loop_virtual_settle(w.loop);
+    assert_int_equal(rco_reflector_state(w.r), RCO_REFLECTOR_BACKOFF_LIST);
+    world_release(&w);
+}
+
+/* Found by test/models/reflector.pml. */
+static void test_relist_after_half_a_list_takes_nothing_back(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, RCO_LIST_PAGED);
+    answer_list(&w, "10", "", "one:1:old");
+    open_watch(&w);
+    expire(&w);
+    answer_list(&w, "20", "tok", "one:15:new");
+    fake_fail(fake_expect(&w.fake, "GET", "continue="), RCO_EUNAVAILABLE);
+    rco_loop_virtual_run_for(w.loop, 4 * S);
+    /* "Not older than 10" could bring "old" again, from a server that lags. */
+    assert_null(strstr(fake_expect(&w.fake, "GET", KINDS "?")->path, "resourceVersion"));
+    world_release(&w);
+}
+
 static void test_failed_relist_removes_nothing(void **state)
 {
     struct world w;
@@ -204,6 +236,8 @@ int main(void)
         cmocka_unit_test(test_A20_expired_page_token_leads_to_one_list_without_pages),
         cmocka_unit_test(test_A21_A22_relist_updates_in_place_and_reports_missed_deletions),
         cmocka_unit_test(test_failed_relist_removes_nothing),
+        cmocka_unit_test(test_list_that_is_expired_again_waits),
+        cmocka_unit_test(test_relist_after_half_a_list_takes_nothing_back),
         cmocka_unit_test(test_relists_of_different_kinds_take_turns),
     };
 
