@@ -114,6 +114,10 @@ second_pod() {
     plant_pod "$ns" twin .
     local twin
     twin=$(token_for runtime-cloud-gateway twin "$other_uid" "$account")
+    # The Job controller would take such a pod in: it has all of the Job's labels. Its owner it has already.
+    token=$twin gateway POST start "$(start_body)"
+    answers 'a pod that the template did not make never starts' 409 'it lacks the finalizer runtimecloud.io/engine'
+    must PATCH "$(core pods/twin)" '{"metadata": {"finalizers": ["runtimecloud.io/engine"]}}'
     runner_start
     gateway POST start "$(start_body)"
     answers 'the same pod may ask again' 200
@@ -125,6 +129,7 @@ second_pod() {
     answers 'nor beat' 409
     token=$twin gateway PUT "artifacts/log?index=0&digest=$(hex64 a)&size=1" x
     answers 'nor upload' 409
+    must PATCH "$(core pods/twin)" '{"metadata": {"finalizers": null}}'
     must DELETE "$(core pods/twin)?gracePeriodSeconds=0"
     controllers_resume
     small_artifacts
