@@ -100,9 +100,13 @@ $(B)/bin/kubectl-runtimecloud: $(call obj,$(CLI_SRC)) $(ALL_LIB)
 $(B)/bin/rco-gen: $(call obj,$(GEN_SRC)) $(call obj,pkg/base/buf.c pkg/base/error.c pkg/base/arena.c pkg/base/str.c pkg/base/map.c)
 	@mkdir -p $(@D) && echo "  LINK    $@"
 	@$(CC) $(LDFLAGS) $^ -o $@ -lyaml
+# The transition tables of the product for the models (test/models).
+$(B)/models/export: $(call obj,test/models/export.c) $(ALL_LIB)
+	@mkdir -p $(@D) && echo "  LINK    $@"
+	@$(CC) $(LDFLAGS) $^ -o $@ $(LIBS_ALL)
 .PHONY: generate
-generate: $(B)/bin/rco-gen ## writes zz_generated_* from crds/ and hack/gen
-	@hack/generate $(B)/bin/rco-gen
+generate: $(B)/bin/rco-gen $(B)/models/export ## writes zz_generated_* from crds/, hack/gen and tables of pkg/
+	@hack/generate $(B)/bin/rco-gen $(B)/models/export
 
 # --- tests -----------------------------------------------------------------------------------
 $(B)/test/%_test: $(B)/obj/test/unit/%_test.o $(ALL_LIB)
@@ -205,6 +209,11 @@ test-chart-policies: $(B)/bin/runtime-cloud-controller ## admission policies and
 	@test/chart/policies.sh
 test-chart: test-chart-template test-chart-schema test-chart-policies ## all of the three
 
+.PHONY: models
+models: $(call obj,test/models/run_world.c) $(ALL_LIB) ## the protocols of queue, reflector, elector and run in Spin
+	@MODELS_DIR=$(B)/models MODELS_WORLD="$(abspath $(call obj,test/models/run_world.c) $(ALL_LIB))" \
+		MODELS_LIBS="-lcmocka $(LIBS_ALL)" test/models/run.sh
+
 .PHONY: test-cli
 test-cli: $(B)/bin/kubectl-runtimecloud ## kubectl-runtimecloud on a real kube-apiserver
 	@test/cli/run.sh
@@ -236,12 +245,12 @@ test: ## every layer; last line "N passed, N failed"
 	@test/all
 
 .PHONY: check
-check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen ## layers, symbols, generated files, rules and their tests
+check: $(PURE_LIB) $(ALL_LIB) $(B)/bin/rco-gen $(B)/models/export ## layers, symbols, generated files, rules and their tests
 	@hack/check-layers
 	@hack/check-rules
 	@hack/check-metrics
 	@hack/check-symbols $(PURE_LIB) $(ALL_LIB)
-	@hack/check-generated $(B)/bin/rco-gen
+	@hack/check-generated $(B)/bin/rco-gen $(B)/models/export
 
 .PHONY: bench
 bench: $(BENCH_BIN) $(PROGRAMS) ## prints the numbers
