@@ -120,10 +120,6 @@ bool rco_run_is_final(const struct rco_run *run);
  * that is gone proves nothing. */
 bool rco_node_is_fenced(const struct rco_node *node);
 
-/* Whether POD's engine container has ended, as design 3.6 defines it. */
-bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_nodes,
-                          size_t n_fenced_nodes);
-
 /* The table, for tests and documentation. */
 const struct rco_table *rco_run_table(void);
 /* Appends the rows of the table as Markdown, in order. */

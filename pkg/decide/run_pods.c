@@ -66,8 +66,8 @@ static bool is_on_one_of(const struct rco_pod *pod, const char *const *nodes, si
 }
 
 /* Never by pod phase alone, absence or Job status: those come before the container has stopped. */
-bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_nodes,
-                          size_t n_fenced_nodes)
+static bool engine_ended(const struct rco_pod *pod, const char *const *fenced_nodes,
+                         size_t n_fenced_nodes, bool let_start)
 {
     const struct rco_container_status *engine = rco_pod_container(pod, RCO_CONTAINER_ENGINE);
     if (engine && engine->state.has_terminated)
@@ -79,14 +79,30 @@ bool rco_pod_engine_ended(const struct rco_pod *pod, const char *const *fenced_n
     /* A sandbox that died takes the state of its containers along; what they were last is kept. */
     if (engine && engine->last_state.has_terminated && !engine->state.has_running)
         return true;
-    bool began = engine && (engine->state.has_running || (engine->has_started && engine->started) ||
-                            engine->container_id);
+    /* Who asked for its start has an engine: a status that shows none is older than it, or was
+     * written by somebody who does not know. */
+    bool began =
+        let_start || (engine && (engine->state.has_running ||
+                                 (engine->has_started && engine->started) || engine->container_id));
     return !began;
+}
+
+/* Whether the run or a claim says that POD may start, or may have been told so. */
+static bool is_let_start(const struct rco_run_ctx *c, const struct rco_pod *pod)
+{
+    if (c->run && rco_streq(c->run->status.engine.pod_uid, pod->metadata.uid))
+        return true;
+    for (size_t i = 0; i < c->o->n_engine_claims; i++)
+        if (rco_streq(rco_meta_annotation(&c->o->engine_claims[i]->metadata,
+                                          RCO_ANNOTATION_CLAIM_ENGINE_POD_UID),
+                      pod->metadata.uid))
+            return true;
+    return false;
 }
 
 bool rco_run_engine_ended(const struct rco_run_ctx *c, const struct rco_pod *pod)
 {
-    return rco_pod_engine_ended(pod, c->o->fenced_nodes, c->o->n_fenced_nodes);
+    return engine_ended(pod, c->o->fenced_nodes, c->o->n_fenced_nodes, is_let_start(c, pod));
 }
 
 bool rco_run_is_fenced(const struct rco_run_ctx *c, const struct rco_pod *pod)
