@@ -43,8 +43,8 @@ struct call {
     size_t storing;         /* bytes on their way to the API server */
     struct rco_arena arena; /* plan of an artifact */
     struct rco_plan plan;
-    struct rco_execution *execution; /* of that plan, or NULL */
-    struct call *next, **prev;       /* in g->calls */
+    struct rco_errand *errand; /* of that plan, or NULL */
+    struct call *next, **prev; /* in g->calls */
 };
 
 struct rco_gateway *rco_gateway_new(const struct rco_gateway_options *options)
@@ -94,7 +94,7 @@ void rco_gateway_free(struct rco_gateway *g)
         return;
     rco_auth_free(g->auth);
     while (g->calls) {
-        rco_execution_cancel(g->calls->execution);
+        rco_errand_cancel(g->calls->errand);
         free_call(g->calls);
     }
     forget_stored(g);
@@ -244,7 +244,7 @@ static void on_stored(void *ctx, const struct rco_execution_report *report)
 {
     struct call *c = ctx;
 
-    c->execution = NULL;
+    c->errand = NULL;
     switch (report->result) {
     case RCO_EXECUTION_DONE:
         finish(c, 201, "stored");
@@ -320,7 +320,7 @@ static void store_chunk(struct call *c, const struct rco_identity *who)
     drop_body(c);
     rco_plan_create(&c->plan, rco_chunk_kind(c->route.kind), c->route.ns, name, &body,
                     RCO_EXISTS_OK);
-    c->execution = rco_manager_execute(c->g->o.manager, &c->plan, on_stored, c);
+    c->errand = rco_manager_execute(c->g->o.manager, &c->plan, on_stored, c);
 }
 
 static void on_authenticated(void *ctx, const struct rco_identity *who, int status,

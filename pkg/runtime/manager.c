@@ -271,13 +271,43 @@ static void make_elector(struct rco_manager *m)
     m->elector = rco_elector_new(&options);
 }
 
+static void on_released(void *ctx)
+{
+    struct rco_manager *m = ctx;
+    rco_loop_fn done = m->stop_done;
+
+    m->stop_done = NULL;
+    if (done)
+        done(m->stop_ctx);
+}
+
+/* The lease is given back last: until here every write was ours (A71, A94). */
+static void runs_over(struct rco_manager *m)
+{
+    rco_timer_disarm(m->stop_timer);
+    m->leading = false;
+    for (size_t i = 0; i < m->n_watched; i++)
+        rco_informer_stop(m->watched[i].informer);
+    if (m->elector)
+        rco_elector_release(m->elector, on_released, m);
+    else
+        rco_loop_defer(m->loop, on_released, m);
+}
+
 static void on_stop_timeout(void *ctx)
 {
     struct rco_manager *m = ctx;
 
     rco_log(RCO_LOG_WARN, "plans still under way are given up", RCO_N("plans", m->n_runs));
     rco_manager_cancel_runs(m);
-    rco_manager_runs_over(m);
+    rco_manager_give_errands_up(m);
+    runs_over(m);
+}
+
+void rco_manager_maybe_over(struct rco_manager *m)
+{
+    if (m->stopping && m->n_runs == 0 && !m->errands && rco_timer_armed(m->stop_timer))
+        runs_over(m);
 }
 
 /* --- memory --- */
@@ -391,29 +421,6 @@ void rco_manager_start(struct rco_manager *m)
     rco_manager_maybe_lead(m);
 }
 
-static void on_released(void *ctx)
-{
-    struct rco_manager *m = ctx;
-    rco_loop_fn done = m->stop_done;
-
-    m->stop_done = NULL;
-    if (done)
-        done(m->stop_ctx);
-}
-
-/* The lease is given back last: until here every write was ours (A71, A94). */
-void rco_manager_runs_over(struct rco_manager *m)
-{
-    rco_timer_disarm(m->stop_timer);
-    m->leading = false;
-    for (size_t i = 0; i < m->n_watched; i++)
-        rco_informer_stop(m->watched[i].informer);
-    if (m->elector)
-        rco_elector_release(m->elector, on_released, m);
-    else
-        rco_loop_defer(m->loop, on_released, m);
-}
-
 void rco_manager_stop(struct rco_manager *m, rco_loop_fn done, void *ctx)
 {
     assert(!m->stopping);
@@ -428,10 +435,8 @@ void rco_manager_stop(struct rco_manager *m, rco_loop_fn done, void *ctx)
     for (size_t i = 0; i < m->n_controllers; i++)
         rco_workqueue_shutdown(m->controllers[i].queue);
     rco_log(RCO_LOG_INFO, "stopping", RCO_N("plans", m->n_runs));
-    if (m->n_runs == 0)
-        rco_manager_runs_over(m);
-    else
-        rco_timer_arm(m->stop_timer, RCO_STOP_NS);
+    rco_timer_arm(m->stop_timer, RCO_STOP_NS);
+    rco_manager_maybe_over(m);
 }
 
 /* --- access --- */
@@ -482,10 +487,4 @@ bool rco_manager_is_idle(const struct rco_manager *m)
             return false;
     }
     return true;
-}
-
-struct rco_execution *rco_manager_execute(struct rco_manager *m, const struct rco_plan *plan,
-                                          rco_execution_done done, void *ctx)
-{
-    return rco_executor_run(m->executor, plan, done, ctx);
 }

@@ -61,11 +61,15 @@ void rco_manager_enqueue(struct rco_manager *m, const char *reconciler, const st
 bool rco_manager_is_leading(const struct rco_manager *m); /* leader, synced, not stopping */
 bool rco_manager_has_synced(const struct rco_manager *m); /* readyz */
 bool rco_manager_is_healthy(const struct rco_manager *m); /* livez: A96 */
+struct rco_errand;
 /* Carries out a plan that is no reconciler's (the gateway storing an artifact), fenced and counted
- * like all others. PLAN and its arena are borrowed until DONE, which is never called from inside.
- * The execution must be over or cancelled before the manager is freed. */
-struct rco_execution *rco_manager_execute(struct rco_manager *m, const struct rco_plan *plan,
-                                          rco_execution_done done, void *ctx);
+ * like all others; a stop waits for it as for those. PLAN and its arena are borrowed until DONE,
+ * which is never called from inside and ends the errand. It must be over or cancelled before the
+ * manager is freed. */
+struct rco_errand *rco_manager_execute(struct rco_manager *m, const struct rco_plan *plan,
+                                       rco_execution_done done, void *ctx);
+/* DONE is not called; the write under way may or may not happen. NULL is allowed. */
+void rco_errand_cancel(struct rco_errand *e);
 /* Store of a watched kind for reading (gateway, console), or NULL. */
 const struct rco_store *rco_manager_store(const struct rco_manager *m, enum rco_kind kind);
 struct rco_metrics *rco_manager_metrics(struct rco_manager *m);

@@ -47,6 +47,15 @@ struct run {
     rco_mono started;
 };
 
+/* A plan that is no reconciler's, under way. */
+struct rco_errand {
+    struct rco_errand *next, **prev; /* prev NULL: given up */
+    struct rco_manager *manager;
+    struct rco_execution *execution;
+    rco_execution_done done;
+    void *ctx;
+};
+
 /* One informer and what it needs to say whose event it was. */
 struct watched {
     struct rco_manager *manager;
@@ -93,6 +102,7 @@ struct rco_manager {
         *stop_timer, *trim_timer, *lead_timer;
     struct run runs; /* ring head of those under way */
     size_t n_runs;
+    struct rco_errand *errands;
     unsigned yield_turns;    /* of the loop, to writes */
     struct key_state parked; /* ring head */
     size_t n_parked;
@@ -135,8 +145,12 @@ void rco_manager_on_park_timer(void *ctx);
 void rco_manager_add(struct controller *c, const struct rco_key *key, enum rco_priority priority);
 void rco_manager_cancel_runs(struct rco_manager *m);
 void rco_manager_free_states(struct controller *c);
-/* All running plans are over and the manager is stopping; in manager.c. */
-void rco_manager_runs_over(struct rco_manager *m);
+/* Goes on with the stop when nothing is under way any more; in manager.c. */
+void rco_manager_maybe_over(struct rco_manager *m);
+
+/* manager_errand.c */
+/* Cancels all; those who asked keep what they hold and are told nothing. */
+void rco_manager_give_errands_up(struct rco_manager *m);
 
 /* What the crash guard knows KEY of C by; never 0. */
 uint64_t rco_manager_crash_hash(const struct controller *c, const struct rco_key *key);

@@ -252,8 +252,8 @@ static void end_run(struct run *r)
     m->n_runs--;
     rco_arena_release(&r->arena);
     free(r);
-    if (m->stopping && m->n_runs == 0)
-        rco_manager_runs_over(m);
+    if (m->stopping)
+        rco_manager_maybe_over(m);
     else
         rco_manager_pump_soon(m);
 }

@@ -380,6 +380,73 @@ static void test_A71_lease_is_released_last(void **state)
     world_release(&w);
 }
 
+static void on_errand(void *ctx, const struct rco_execution_report *report)
+{
+    assert_int_equal(report->result, RCO_EXECUTION_DONE);
+    ++*(int *)ctx;
+}
+
+/* A plan that is no reconciler's, under way when the stop is asked for. */
+static struct rco_errand *begin_errand(struct world *w, struct rco_plan *plan, int *ret_done)
+{
+    rco_autobuf body = RCO_BUF_INIT;
+
+    world_init(w, true);
+    lease_answer(w, "GET", "", "1");
+    lease_answer(w, "PATCH", "me", "2");
+    sync_kind(w, "/configmaps?", "");
+    sync_kind(w, "/persistentvolumeclaims?", "");
+    body_of("PersistentVolumeClaim", "a", "one", &body);
+    rco_plan_create(plan, RCO_KIND_PVC, "a", "one", &body, RCO_EXISTS_OK);
+    return rco_manager_execute(w->manager, plan, on_errand, ret_done);
+}
+
+static void test_A71_lease_is_released_after_the_gateway_has_written(void **state)
+{
+    struct world w;
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_plan plan;
+    int done = 0;
+
+    (void)state;
+    rco_plan_init(&plan, &a);
+    begin_errand(&w, &plan, &done);
+    rco_manager_stop(w.manager, on_stopped, &w);
+    rco_loop_virtual_run_for(w.loop, S);
+    assert_null(fake_find(&w.fake, "PATCH", "/leases"));
+    answer_create(&w, "101");
+    assert_int_equal(done, 1);
+    lease_answer(&w, "PATCH", "", "3");
+    assert_int_equal(w.stopped, 1);
+    world_release(&w);
+}
+
+static void test_A70_stop_gives_a_write_of_the_gateway_up_after_30_s(void **state)
+{
+    struct world w;
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_plan plan;
+    struct rco_errand *errand;
+    int done = 0;
+
+    (void)state;
+    rco_plan_init(&plan, &a);
+    errand = begin_errand(&w, &plan, &done);
+    rco_manager_stop(w.manager, on_stopped, &w);
+    for (int i = 0; i < 36; i++) {
+        struct rco_http_call *c = fake_find(&w.fake, "PATCH", "/leases");
+
+        if (c)
+            lease_answer(&w, "PATCH", strstr(c->body, "\"holderIdentity\":\"\"") ? "" : "me", "3");
+        assert_int_equal(w.stopped, i > 30);
+        rco_loop_virtual_run_for(w.loop, S);
+    }
+    assert_int_equal(w.stopped, 1);
+    assert_int_equal(done, 0);
+    rco_errand_cancel(errand);
+    world_release(&w);
+}
+
 static void test_A93_loss_of_the_lease_ends_the_program_and_fences_writes(void **state)
 {
     struct world w;
@@ -468,6 +535,8 @@ int main(void)
         cmocka_unit_test(test_A31_a_standby_with_old_caches_lists_before_it_leads),
         cmocka_unit_test(test_A31_old_caches_are_not_listed_without_end),
         cmocka_unit_test(test_A71_lease_is_released_last),
+        cmocka_unit_test(test_A71_lease_is_released_after_the_gateway_has_written),
+        cmocka_unit_test(test_A70_stop_gives_a_write_of_the_gateway_up_after_30_s),
         cmocka_unit_test(test_A93_loss_of_the_lease_ends_the_program_and_fences_writes),
         cmocka_unit_test(test_two_managers_in_one_process_share_nothing),
         cmocka_unit_test(test_metrics_have_the_names_that_dashboards_know),
