@@ -162,7 +162,8 @@ $(B)/sim/sim: $(call obj,$(SIM_SRC) test/sim/breaks_off.c $(SIM_CONTROLLER)) $(A
 	@$(CC) $(LDFLAGS) $^ -o $@ $(LIBS_ALL)
 SIM_WRAPPED := rco_executor_run rco_run_decide rco_depspec_decide rco_run_is_start_busy rco_run_is_start_claimed \
 	rco_run_engine_ended rco_job_write rco_adopt_same rco_gate_check rco_elector_new rco_elector_may_write \
-	rco_kube_start rco_status_map_event rco_store_set_rv rco_conditions_stalled rco_codec_merge_patch
+	rco_kube_start rco_status_map_event rco_store_set_rv rco_conditions_stalled rco_codec_merge_patch \
+	rco_recorder_event rco_workqueue_add_backoff rco_workqueue_add_rate_limited rco_kube_watch
 $(B)/sim/sim_broken: $(call obj,$(SIM_SRC) test/sim/breaks_on.c $(SIM_CONTROLLER)) $(ALL_LIB)
 	@mkdir -p $(@D) && echo "  LINK    $@"
 	@$(CC) $(LDFLAGS) $(SIM_WRAPPED:%=-Wl,--wrap=%) $^ -o $@ $(LIBS_ALL)
@@ -171,6 +172,10 @@ sim: $(B)/sim/sim $(if $(BREAK),$(B)/sim/sim_broken) ## replays one simulation: 
 	@$(B)/sim/sim$(if $(BREAK),_broken --break $(BREAK)) $(if $(PLAN),replay $(PLAN),seed $(or $(SEED),1))
 test-sim: $(B)/sim/sim $(B)/sim/sim_broken ## faults on the simulated cluster
 	@SIM_DIR=$(B)/sim test/sim/run.sh
+.PHONY: test-sim-asan
+test-sim-asan: ## the same with ASan and UBSan, a small budget
+	@$(MAKE) --no-print-directory SAN=1 build-asan/sim/sim
+	@SAN=1 SIM_DIR=build-asan/sim SIM_PLANS=3 SIM_SEEDS=300 SIM_HUNT=0 test/sim/run.sh
 soak: $(B)/sim/sim ## fresh seeds for HOURS (default 1)
 	@$(B)/sim/sim soak $(or $(HOURS),1) $(or $(SEED),$(shell date +%s))
 

@@ -24,6 +24,13 @@ enum sim_break {
     SIM_BREAK_PLAN_UNCHECKED,  /* an apply does not compare the base state */
     SIM_BREAK_GONE_IGNORED,    /* 410 of a watch is taken as an ordinary end */
     SIM_BREAK_RV_EARLY,        /* a cache counts as newer than its content */
+    SIM_BREAK_DEAF,            /* a watch may be silent for ever */
+    SIM_BREAK_LONG_LEASE,      /* the lease of the leader is twice as long */
+    SIM_BREAK_EVENT_FLOOD,     /* Events about one object are not limited */
+    SIM_BREAK_HOT_RETRY,       /* what was refused is tried again at once */
+    SIM_BREAK_UNHELD,          /* runs carry no finalizer */
+    SIM_BREAK_RELIST,          /* after a 410 watches go on at a revision that is long gone */
+    SIM_BREAK_SECOND_ATTEMPT,  /* a run that is over is begun again */
     /* found by operations; their names begin with op- */
     SIM_BREAK_OP_SETTING, /* resources of the Environment do not reach the run */
     SIM_BREAK_OP_UNTOLD,  /* nobody is told that something stands still */

@@ -12,6 +12,8 @@
 #include "runtime/adopt.h"
 #include "runtime/elector.h"
 #include "runtime/executor.h"
+#include "runtime/recorder.h"
+#include "runtime/workqueue.h"
 
 #include "api/labels.h"
 
@@ -19,6 +21,7 @@
 #include <string.h>
 
 static enum sim_break on;
+static bool was_gone; /* a watch was told 410 */
 
 bool sim_break_is(enum sim_break b)
 {
@@ -101,6 +104,19 @@ static void strip(struct rco_plan *plan, bool claims_only)
     }
 }
 
+/* New runs carry a finalizer that nobody knows. */
+static void let_go(struct rco_plan *plan)
+{
+    for (struct rco_action *a = plan->first; a; a = a->next) {
+        char *at = a->type == RCO_ACTION_CREATE && a->kind == RCO_KIND_RUN && a->body
+                       ? strstr((char *)a->body, "\"" RCO_FINALIZER_RUN "\"")
+                       : NULL;
+
+        if (at)
+            at[1] = 'x';
+    }
+}
+
 struct rco_execution *__real_rco_executor_run(struct rco_executor *e, const struct rco_plan *plan,
                                               rco_execution_done done, void *ctx);
 struct rco_execution *__wrap_rco_executor_run(struct rco_executor *e, const struct rco_plan *plan,
@@ -122,6 +138,8 @@ struct rco_execution *__wrap_rco_executor_run(struct rco_executor *e, const stru
         reorder(p, is_no_claim);
     if (on == SIM_BREAK_PRECONDITIONS || on == SIM_BREAK_CLAIM)
         strip(p, on == SIM_BREAK_CLAIM);
+    if (on == SIM_BREAK_UNHELD)
+        let_go(p);
     return __real_rco_executor_run(e, plan, done, ctx);
 }
 
@@ -158,9 +176,21 @@ void __wrap_rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *
 void __wrap_rco_run_decide(const void *snapshot, rco_wall now, struct rco_plan *plan)
 {
     const struct rco_run_observed *o = snapshot;
+    struct rco_run_observed again;
+    struct rco_run run;
 
     if (on == SIM_BREAK_NAME_ONLY && o->run && o->spec)
         ((struct rco_depspec *)o->spec)->metadata.uid = o->run->spec.specification_id;
+    if (on == SIM_BREAK_SECOND_ATTEMPT && o->run && o->mailbox.n_starts &&
+        rco_run_is_final(o->run)) {
+        again = *o;
+        run = *o->run;
+        run.status.state = o->mailbox.starts[0].phase == RCO_PHASE_PLAN ? RCO_RUN_STATE_PLANNING
+                                                                        : RCO_RUN_STATE_APPLYING;
+        run.metadata.deletion = 0;
+        again.run = &run;
+        snapshot = &again;
+    }
     __real_rco_run_decide(snapshot, now, plan);
     if (on == SIM_BREAK_JOB_EARLY && rco_streq(plan->row, "apply"))
         make_job_early(o, now, plan, __real_rco_run_decide);
@@ -293,6 +323,8 @@ struct rco_elector *__wrap_rco_elector_new(const struct rco_elector_options *opt
 
     if (on == SIM_BREAK_NO_FENCING)
         o.handler.lost = on_lost;
+    if (on == SIM_BREAK_LONG_LEASE)
+        o.timing.lease_ns *= 2;
     return __real_rco_elector_new(&o);
 }
 
@@ -303,7 +335,68 @@ bool __wrap_rco_elector_may_write(const struct rco_elector *e)
     return on == SIM_BREAK_NO_FENCING || __real_rco_elector_may_write(e);
 }
 
+#define FLOOD 40
+
+void __real_rco_recorder_event(struct rco_recorder *r, const struct rco_occurrence *o);
+void __wrap_rco_recorder_event(struct rco_recorder *r, const struct rco_occurrence *o);
+void __wrap_rco_recorder_event(struct rco_recorder *r, const struct rco_occurrence *o)
+{
+    struct rco_occurrence other = *o;
+    char uid[64];
+
+    __real_rco_recorder_event(r, o);
+    /* Buckets are told by uid: every one of these has its own. */
+    for (int i = 0; on == SIM_BREAK_EVENT_FLOOD && i < FLOOD; i++) {
+        snprintf(uid, sizeof uid, "%.36s-%d", rco_str_or_empty(o->uid), i);
+        other.uid = uid;
+        __real_rco_recorder_event(r, &other);
+    }
+}
+
+void __real_rco_workqueue_add_backoff(struct rco_workqueue *q, const struct rco_key *key,
+                                      enum rco_priority priority, rco_mono now);
+void __wrap_rco_workqueue_add_backoff(struct rco_workqueue *q, const struct rco_key *key,
+                                      enum rco_priority priority, rco_mono now);
+void __wrap_rco_workqueue_add_backoff(struct rco_workqueue *q, const struct rco_key *key,
+                                      enum rco_priority priority, rco_mono now)
+{
+    if (on == SIM_BREAK_HOT_RETRY)
+        rco_workqueue_add(q, key, priority, now);
+    else
+        __real_rco_workqueue_add_backoff(q, key, priority, now);
+}
+
+void __real_rco_workqueue_add_rate_limited(struct rco_workqueue *q, const struct rco_key *key,
+                                           enum rco_priority priority, rco_mono now);
+void __wrap_rco_workqueue_add_rate_limited(struct rco_workqueue *q, const struct rco_key *key,
+                                           enum rco_priority priority, rco_mono now);
+void __wrap_rco_workqueue_add_rate_limited(struct rco_workqueue *q, const struct rco_key *key,
+                                           enum rco_priority priority, rco_mono now)
+{
+    if (on == SIM_BREAK_HOT_RETRY)
+        rco_workqueue_add(q, key, priority, now);
+    else
+        __real_rco_workqueue_add_rate_limited(q, key, priority, now);
+}
+
 /* --- client --- */
+
+struct rco_stream_call *__real_rco_kube_watch(struct rco_kube_client *c,
+                                              const struct rco_watch_request *request,
+                                              const struct rco_watch_done *handler);
+struct rco_stream_call *__wrap_rco_kube_watch(struct rco_kube_client *c,
+                                              const struct rco_watch_request *request,
+                                              const struct rco_watch_done *handler);
+struct rco_stream_call *__wrap_rco_kube_watch(struct rco_kube_client *c,
+                                              const struct rco_watch_request *request,
+                                              const struct rco_watch_done *handler)
+{
+    struct rco_watch_request old = *request;
+
+    if (on == SIM_BREAK_RELIST && was_gone && !request->send_initial_events)
+        old.resource_version = "1";
+    return __real_rco_kube_watch(c, &old, handler);
+}
 
 struct hopeful {
     rco_kube_done done;
@@ -349,6 +442,7 @@ void __wrap_rco_status_map_event(const char *object, size_t n, const char *what,
                                  struct rco_error *err)
 {
     __real_rco_status_map_event(object, n, what, err);
+    was_gone = was_gone || err->code == RCO_EGONE;
     if (on == SIM_BREAK_GONE_IGNORED && err->code == RCO_EGONE)
         err->code = RCO_EUNAVAILABLE;
 }

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+/* Writes to one object more than the reference has: what waits is told of, or decided once more. */
+#define MORE_WRITES 4
+#define MORE_WRITES_FAULT 8
 #define SHOWN 5 /* violations told of one family */
 
 /* Plans of one kind, counted. */
@@ -23,6 +26,7 @@ struct campaign {
     int plans, failed;
     int stride, turn; /* every STRIDE-th planned fault is carried out; 0 = none */
     int64_t virtual_s;
+    struct sim_peaks peaks;
     struct timespec began;
 };
 
@@ -85,6 +89,16 @@ static bool fails_anyway(const struct sim_plan *plan, const struct sim_run_optio
     return r.violations;
 }
 
+static void raise(struct sim_peaks *to, const struct sim_peaks *p)
+{
+    to->writes = p->writes > to->writes ? p->writes : to->writes;
+    to->conflicts = p->conflicts > to->conflicts ? p->conflicts : to->conflicts;
+    to->events = p->events > to->events ? p->events : to->events;
+    to->extra = p->extra > to->extra ? p->extra : to->extra;
+    to->gap = p->gap > to->gap ? p->gap : to->gap;
+    to->deaf = p->deaf > to->deaf ? p->deaf : to->deaf;
+}
+
 /* Carries PLAN out and counts it under NAME. */
 static bool try(struct campaign *c, const char *name, const struct sim_plan *plan,
                 const struct sim_run_options *o, struct sim_result *ret)
@@ -95,6 +109,7 @@ static bool try(struct campaign *c, const char *name, const struct sim_plan *pla
     f->plans++;
     c->plans++;
     c->virtual_s += ret->virtual_s;
+    raise(&c->peaks, &ret->peaks);
     if (!ret->violations || fails_anyway(plan, o))
         return !ret->violations;
     c->failed++;
@@ -113,6 +128,12 @@ static int end(const struct campaign *c)
     printf("%d plans, %d failed, %.1f s, %.2f ms of CPU a plan, %.0f virtual hours\n", c->plans,
            c->failed, t, c->plans ? (double)clock() / CLOCKS_PER_SEC * 1e3 / c->plans : 0,
            (double)c->virtual_s / 3600);
+    printf(
+        "at most: %d writes, %d conflicts and %d Events of one object in a minute; %d writes more "
+        "than the reference; %.1f s without a leader after a crash; %.0f s until a change was "
+        "seen\n",
+        c->peaks.writes, c->peaks.conflicts, c->peaks.events, c->peaks.extra,
+        (double)c->peaks.gap / 1e9, (double)c->peaks.deaf / 1e9);
     return c->failed ? 1 : 0;
 }
 
@@ -120,11 +141,25 @@ static int end(const struct campaign *c)
 
 struct reference {
     const struct sim_workload *workload;
-    struct rco_buf dump, write_log;
+    struct rco_buf dump, write_log, counts;
     int writes;
 };
 
-/* Two runs that differ in every latency must agree; the first is the reference. */
+/* PLAN must come to the end of the reference, where that follows from the script alone. */
+static bool agree(struct campaign *c, const char *name, const struct sim_plan *plan,
+                  const struct reference *ref, int more_writes)
+{
+    bool strict = ref->workload->strict;
+    struct sim_result r;
+
+    return try(c, name, plan,
+               &(struct sim_run_options){.reference = strict ? rco_buf_str(&ref->dump) : NULL,
+                                         .write_counts = strict ? rco_buf_str(&ref->counts) : NULL,
+                                         .more_writes = more_writes},
+               &r);
+}
+
+/* Runs that differ in every latency must agree; the first is the reference. */
 static bool learn(struct campaign *c, const struct sim_workload *w, struct reference *ref)
 {
     struct sim_plan plan = {.workload = w->name, .seed = 1, .replicas = 1};
@@ -134,7 +169,8 @@ static bool learn(struct campaign *c, const struct sim_workload *w, struct refer
     *ref = (struct reference){.workload = w};
     ok = try(
         c, "reference", &plan,
-        &(struct sim_run_options){.sweeps = 10, .dump = &ref->dump, .write_log = &ref->write_log},
+        &(struct sim_run_options){
+            .sweeps = 10, .dump = &ref->dump, .write_log = &ref->write_log, .counts = &ref->counts},
         &r);
     ref->writes = r.writes;
     if (!ok)
@@ -148,17 +184,12 @@ static bool learn(struct campaign *c, const struct sim_workload *w, struct refer
     }
     plan.seed = 2;
     plan.slow = true;
-    ok = try(c, "reference", &plan,
-             &(struct sim_run_options){.reference = w->strict ? rco_buf_str(&ref->dump) : NULL},
-             &r) &&
-         ok;
+    ok = agree(c, "reference", &plan, ref, MORE_WRITES) && ok;
     plan = (struct sim_plan){
         .workload = w->name, .seed = 3, .replicas = 2, .election = true, .streaming = true};
-    ok = try(c, "reference", &plan,
-             &(struct sim_run_options){.reference = w->strict ? rco_buf_str(&ref->dump) : NULL},
-             &r) &&
-         ok;
-    return ok;
+    ok = agree(c, "reference", &plan, ref, MORE_WRITES) && ok;
+    plan = (struct sim_plan){.workload = w->name, .seed = 4, .replicas = 1, .twice = true};
+    return agree(c, "delivered-twice", &plan, ref, MORE_WRITES) && ok;
 }
 
 static bool is_destructive(const struct reference *ref, int k)
@@ -187,10 +218,10 @@ static void strike(struct campaign *c, const struct reference *ref, const char *
 
     if (c->stride == 0 || c->turn++ % c->stride != 0)
         return;
-    try(c, name, &plan,
-        &(struct sim_run_options){
-            .reference = ref->workload->strict && !hurts ? rco_buf_str(&ref->dump) : NULL},
-        &r);
+    if (hurts)
+        try(c, name, &plan, &(struct sim_run_options){0}, &r);
+    else
+        agree(c, name, &plan, ref, MORE_WRITES_FAULT);
 }
 
 /* Faults at write K. */
@@ -219,6 +250,7 @@ static void strike_write(struct campaign *c, const struct reference *ref, int k)
     }
     strike(c, ref, "leader-paused",
            (struct sim_fault){.type = SIM_PAUSE, .at = k, .length = pauses[k % 4] * SIM_S}, 2);
+    strike(c, ref, "handed-over", (struct sim_fault){.type = SIM_TERM, .at = k}, 1 + k % 2);
     if (k % 3 == 0)
         strike(c, ref, "leader-crash", (struct sim_fault){.type = SIM_CRASH_COMMIT, .at = k}, 2);
 }
@@ -226,6 +258,8 @@ static void strike_write(struct campaign *c, const struct reference *ref, int k)
 /* Faults that last, at every sixth write. */
 static void strike_long(struct campaign *c, const struct reference *ref, int k)
 {
+    static const int errors[] = {401, 409, 410, 429, 500, 502, 503, 504};
+
     strike(c, ref, "deaf", (struct sim_fault){.type = SIM_DEAF, .at = k, .length = 600 * SIM_S}, 1);
     strike(c, ref, "outage",
            (struct sim_fault){.type = SIM_OUTAGE, .at = k, .length = 3600 * SIM_S}, 1);
@@ -234,8 +268,27 @@ static void strike_long(struct campaign *c, const struct reference *ref, int k)
     strike(c, ref, "compacted", (struct sim_fault){.type = SIM_COMPACT, .at = k}, 1);
     strike(c, ref, "errors",
            (struct sim_fault){
-               .type = SIM_ERRORS, .at = k, .length = 10 * SIM_S, .arg = k % 2 ? 500 : 429},
+               .type = SIM_ERRORS, .at = k, .length = 10 * SIM_S, .arg = errors[k / 6 % 8]},
            1);
+}
+
+/* Faults when the user acts: the change and what undoes it are not seen one by one. */
+static void strike_steps(struct campaign *c, const struct reference *ref)
+{
+    static const enum rco_kind skewed[] = {RCO_KIND_DEPSPEC, RCO_KIND_RUN, RCO_KIND_JOB,
+                                           RCO_KIND_POD, RCO_KIND_ENV};
+
+    for (int step = 1; step <= (int)ref->workload->n_steps; step++) {
+        strike(c, ref, "unobserved",
+               (struct sim_fault){.type = SIM_HIDE, .at = -step, .length = 5 * SIM_S}, 1);
+        strike(c, ref, "unobserved",
+               (struct sim_fault){.type = SIM_HIDE, .at = -step, .length = 70 * SIM_S}, 1);
+        for (size_t i = 0; i < RCO_ARRAY_LEN(skewed); i++)
+            strike(c, ref, "skewed",
+                   (struct sim_fault){
+                       .type = SIM_SKEW, .at = -step, .length = 30 * SIM_S, .arg = (int)skewed[i]},
+                   1);
+    }
 }
 
 static void strike_runner(struct campaign *c, const struct reference *ref)
@@ -258,7 +311,7 @@ static void strike_runner(struct campaign *c, const struct reference *ref)
 /* Which of the planned faults to take so that there are about WANTED of them (0 = all). */
 static int stride_for(const struct reference *ref, int wanted)
 {
-    int all = ref->writes * 9 + 37;
+    int all = ref->writes * 10 + 37 + (int)ref->workload->n_steps * 7;
 
     return wanted > 0 && all > wanted ? all / wanted : 1;
 }
@@ -279,9 +332,12 @@ int sim_campaign_plans(int per_workload)
             if (k % 6 == 0)
                 strike_long(&c, &ref, k);
         }
+        strike_steps(&c, &ref);
         strike_runner(&c, &ref);
         rco_buf_release(&ref.dump);
         rco_buf_release(&ref.write_log);
+        rco_buf_release(&ref.counts);
+        rco_buf_release(&ref.counts);
     }
     return end(&c);
 }
@@ -300,10 +356,13 @@ static bool hunt_planned(struct campaign *c, const struct sim_workload *w)
                 strike_long(c, &ref, k);
         }
         if (!c->failed)
+            strike_steps(c, &ref);
+        if (!c->failed)
             strike_runner(c, &ref);
     }
     rco_buf_release(&ref.dump);
     rco_buf_release(&ref.write_log);
+    rco_buf_release(&ref.counts);
     return c->failed;
 }
 
@@ -320,6 +379,8 @@ int sim_campaign_hunt(int seeds)
         learn(&c, &sim_workloads[i], &ref);
         rco_buf_release(&ref.dump);
         rco_buf_release(&ref.write_log);
+        rco_buf_release(&ref.counts);
+        rco_buf_release(&ref.counts);
     }
     if (!c.failed)
         hunt_planned(&c, &sim_workloads[0]);

@@ -21,6 +21,8 @@ static const char *const names[SIM_FAULT_TYPES] = {
     [SIM_OUTAGE] = "outage",
     [SIM_CLOCK] = "clock",
     [SIM_COMPACT] = "compact",
+    [SIM_SKEW] = "skew",
+    [SIM_TERM] = "term",
     [SIM_ERRORS] = "errors",
     [SIM_KILL_RUNNER] = "kill-runner",
     [SIM_LOSE_NODE] = "lose-node",
@@ -113,9 +115,46 @@ static void jump(struct sim *s, int seconds)
     }
 }
 
+/* etcd keeps five minutes of history: after a long outage every watch has to be started anew. */
+#define HISTORY (300 * SIM_S)
+
+struct outage {
+    struct sim *sim;
+    int64_t length;
+};
+
+static void on_outage_over(void *ctx)
+{
+    struct outage *o = ctx;
+
+    for (int k = 1; o->length > HISTORY && k < RCO_KIND_COUNT; k++)
+        o->sim->kinds[k].compacted = o->sim->revision;
+    sim_oracle_outage_over(o->sim, o->length);
+}
+
+static void outage(struct sim *s, int64_t length)
+{
+    struct outage *o = RCO_NEW(&s->arena, struct outage);
+
+    *o = (struct outage){s, length};
+    s->fault.away_until = s->now + length;
+    break_connections(s);
+    sim_after(s, length, on_outage_over, o);
+}
+
+static void skew(struct sim *s, enum rco_kind kind, int64_t length)
+{
+    s->fault.skew_kind = (int)kind;
+    s->fault.skew_at = s->revision;
+    s->fault.skew_until = s->now + length;
+    sim_after(s, length + 1, on_thaw, s);
+}
+
 static void begin(struct sim *s, const struct sim_fault *f, int replica)
 {
     sim_trace(s, "fault: %s", sim_fault_name(f->type));
+    if (s->fault.calm_from < s->now + f->length)
+        s->fault.calm_from = s->now + f->length;
     switch (f->type) {
     case SIM_RESTALE:
         sim_replica_doom(s, replica, "restart onto a lagging front end");
@@ -136,14 +175,19 @@ static void begin(struct sim *s, const struct sim_fault *f, int replica)
         silence(s);
         break;
     case SIM_OUTAGE:
-        s->fault.away_until = s->now + f->length;
-        break_connections(s);
+        outage(s, f->length);
         break;
     case SIM_CLOCK:
         jump(s, f->arg);
         break;
     case SIM_COMPACT:
         compact(s);
+        break;
+    case SIM_SKEW:
+        skew(s, (enum rco_kind)f->arg, f->length);
+        break;
+    case SIM_TERM:
+        sim_replica_term(s, replica);
         break;
     case SIM_ERRORS:
         s->fault.errors_until = s->now + f->length;
@@ -165,6 +209,13 @@ void sim_faults_begin(struct sim *s, int k, int replica)
             begin(s, f, replica);
         }
     }
+}
+
+void sim_faults_step(struct sim *s, int step)
+{
+    int replica = s->plan->n_faults ? (int)(sim_random(s) % (uint64_t)s->plan->replicas) : 0;
+
+    sim_faults_begin(s, -step, replica);
 }
 
 /* AT counts the pods that reach the stage. */

@@ -27,6 +27,8 @@ enum sim_fault_type {
     SIM_OUTAGE,       /* no request reaches the API server */
     SIM_CLOCK,        /* the operator's wall clock jumps */
     SIM_COMPACT,      /* history is gone: watches get 410 */
+    SIM_SKEW,         /* watches of the kind ARG stay behind those of all others */
+    SIM_TERM,         /* the process that wrote gets SIGTERM and hands over */
     SIM_ERRORS,       /* answers are errors: ARG = HTTP status */
     SIM_KILL_RUNNER,  /* containers of a runner pod are killed at stage ARG */
     SIM_LOSE_NODE,    /* its node falls silent, the engine goes on */
@@ -41,7 +43,7 @@ enum sim_fault_type sim_fault_parse(const char *name);
 
 struct sim_fault {
     enum sim_fault_type type;
-    int at;         /* the operator's AT-th counted write, from 1 */
+    int at;         /* the operator's AT-th counted write, from 1; -N: the user's N-th step */
     int64_t length; /* ns, where it takes time */
     int arg;
 };
@@ -66,6 +68,10 @@ struct sim_fault_state {
     int64_t frozen_at; /* revision that watches still show */
     rco_mono errors_until;
     int error_code;
+    rco_mono skew_until;
+    int skew_kind;
+    int64_t skew_at;    /* revision that watches of that kind still show */
+    rco_mono calm_from; /* when the last fault that hinders requests or watches ends */
     bool hiding;
     bool used[SIM_FAULTS_MAX];
     int hits[SIM_FAULTS_MAX]; /* pods that came to the stage of the fault */
@@ -75,6 +81,8 @@ struct sim_fault_state {
 const struct sim_fault *sim_fault_of_write(struct sim *s, int k);
 /* The operator has sent write number K: starts all other faults of that number. */
 void sim_faults_begin(struct sim *s, int k, int replica);
+/* The user takes step STEP (from 1): starts the faults of that step. */
+void sim_faults_step(struct sim *s, int step);
 /* A pod is at STAGE (see kubelet.h): the fault that strikes there, or NULL. */
 const struct sim_fault *sim_fault_of_pod(struct sim *s, int stage);
 bool sim_fault_foreign(struct sim *s);

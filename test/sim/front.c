@@ -159,7 +159,7 @@ static int pick(struct sim *s)
     int up[SIM_REPLICAS], n = 0;
 
     for (int i = 0; i < SIM_REPLICAS; i++)
-        if (sim_replica_is_up(s, i))
+        if (sim_replica_is_ready(s, i))
             up[n++] = i;
     return n ? up[sim_random(s) % (unsigned)n] : -1;
 }

@@ -85,6 +85,8 @@ static void answer_list(struct sim_call *c, const struct sim_target *t, const st
     rco_autobuf out = RCO_BUF_INIT;
     size_t n = sim_list_at(s, t->kind, rv, &items);
 
+    if (at == 0)
+        sim_oracle_listed(s, c->link->replica, t->kind);
     rco_buf_addf(&out, "{\"kind\":\"%sList\",\"apiVersion\":\"%s%s%s\",\"items\":[", info->kind,
                  info->group, *info->group ? "/" : "", info->version);
     at = write_items(s, items, n, at, limit, t, q, &out);

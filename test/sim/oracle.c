@@ -86,6 +86,18 @@ static void check_run(struct sim *s, const struct sim_change *c)
         sim_violation(s, "one-start", "run %s lets a second pod start", c->now->name);
 }
 
+/* From the start of an engine to its end, run and specification cannot go away. */
+static void check_held(struct sim *s, const struct sim_change *c, const char *finalizer)
+{
+    const struct sim_version *v = c->now ? c->now : c->before;
+
+    if (c->now && sim_tree_has(c->now->tree, "metadata|finalizers", finalizer))
+        return;
+    if (sim_engine_for(s, v))
+        sim_violation(s, "finalizer", "%s %s is not held by %s while its engine runs",
+                      rco_kind_info(v->kind)->kind, v->name, finalizer);
+}
+
 /* Who writes must hold the Lease: no write of a deposed leader. */
 static void check_leader(struct sim *s, int actor, const struct sim_version *v)
 {
@@ -121,9 +133,15 @@ void sim_oracle_changed(struct sim *s, int actor, const struct sim_change *c)
     case RCO_KIND_LEASE:
         if (is_claim(v))
             check_claim(s, c);
+        else if (c->now)
+            sim_times_elected(s, v);
         break;
     case RCO_KIND_RUN:
         check_run(s, c);
+        check_held(s, c, RCO_FINALIZER_RUN);
+        break;
+    case RCO_KIND_DEPSPEC:
+        check_held(s, c, RCO_FINALIZER_SPECIFICATION);
         break;
     default:
         break;
@@ -142,11 +160,20 @@ static bool claim_names(struct sim *s, const char *pod_uid)
     return false;
 }
 
+static bool is_over(const char *state)
+{
+    return rco_streq(state, "Applied") || rco_streq(state, "Failed") ||
+           rco_streq(state, "Cancelled") || rco_streq(state, "Rejected");
+}
+
 static void check_start_answer(struct sim *s, const struct sim_version *run,
                                const struct sim_version *pod)
 {
     if (!pod)
         return;
+    if (run && is_over(sim_tree_str(run->tree, "status|state")))
+        sim_violation(s, "attempt-over", "pod %s may start for run %s, which is %s", pod->name,
+                      run->name, sim_tree_str(run->tree, "status|state"));
     if (!run || !rco_streq(sim_tree_str(run->tree, "status|engine|podUid"), pod->uid))
         sim_violation(s, "write-then-answer", "pod %s may start and its run does not name it",
                       pod->name);

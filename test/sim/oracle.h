@@ -13,6 +13,15 @@ void sim_check_quiet(struct sim *s, int64_t length);
  * made and removed; sorted. */
 void sim_dump(struct sim *s, struct rco_buf *out);
 
+/* Oracles with a clock: begins to look. */
+void sim_times_begin(struct sim *s);
+/* The lease of the election was written. */
+void sim_times_elected(struct sim *s, const struct sim_version *lease);
+/* Appends a line an object with the number of the operator's writes to it. */
+void sim_write_counts(struct sim *s, struct rco_buf *out);
+/* No object got more than ALLOWED writes more than REFERENCE (of sim_write_counts) says. */
+void sim_check_writes(struct sim *s, const char *reference, int allowed);
+
 static inline const char *rco_or_text(const char *text, const char *other)
 {
     return text ? text : other;

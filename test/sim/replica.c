@@ -9,6 +9,7 @@
 #include "setup.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEASE_NAME "runtime-cloud-controller"
@@ -18,7 +19,8 @@
 struct sim_replica {
     struct sim *sim;
     int number, incarnation;
-    bool up, doomed, paused;
+    bool up, doomed, paused, stopping;
+    rco_mono since;   /* of the start, or of the end of the last pause */
     const char *doom; /* why */
     char identity[64];
     struct rco_loop *loop;
@@ -117,11 +119,13 @@ void sim_replica_start(struct sim *s, int i)
         return;
     r->up = true;
     r->incarnation++;
+    r->since = s->now;
     seed = sim_random(s);
     r->loop = rco_loop_virtual_new(seed);
     rco_loop_virtual_skip(r->loop, s->now - rco_loop_now(r->loop));
     snprintf(r->identity, sizeof r->identity, "operator%d_%d", i, r->incarnation);
     sim_trace(s, "%s starts", r->identity);
+    sim_oracle_life(s, i, false);
     r->link = sim_link_new(s, i, r->loop);
     r->client = rco_kube_client_new(r->loop, sim_link_transport(r->link), NULL);
     memset(&r->world, 0, sizeof r->world);
@@ -155,7 +159,7 @@ static void end(struct sim_replica *r)
     sim_front_break(s, r->number);
     sim_link_free(r->link);
     rco_loop_virtual_free(r->loop);
-    r->up = r->doomed = r->paused = false;
+    r->up = r->doomed = r->paused = r->stopping = false;
     r->loop = NULL;
 }
 
@@ -166,6 +170,7 @@ void sim_replica_kill(struct sim *s, int i, const char *reason)
     if (!r || !r->up)
         return;
     sim_trace(s, "operator%d dies: %s", i, reason);
+    sim_oracle_life(s, i, true);
     end(r);
     sim_after(s, sim_between(s, RESTART_MIN, RESTART_MAX), on_restart, r);
 }
@@ -195,6 +200,7 @@ static void on_resume(void *ctx)
     if (!r->up || !r->paused)
         return;
     r->paused = false;
+    r->since = r->sim->now;
     rco_loop_virtual_skip(r->loop, r->sim->now - rco_loop_now(r->loop));
     sim_trace(r->sim, "operator%d goes on", r->number);
 }
@@ -208,6 +214,101 @@ void sim_replica_pause(struct sim *s, int i, int64_t length)
     r->paused = true;
     sim_trace(s, "operator%d is stopped for %lld s", i, (long long)(length / SIM_S));
     sim_after(s, length, on_resume, r);
+}
+
+/* --- SIGTERM --- */
+
+#define GRACE (60 * SIM_S) /* then the kubelet kills it */
+
+static void on_stopped(void *ctx)
+{
+    struct sim_replica *r = ctx;
+
+    rco_mailbox_drain(r->world.mailbox);
+    sim_replica_doom(r->sim, r->number, "stopped on a signal");
+}
+
+struct term {
+    struct sim_replica *replica;
+    int incarnation;
+};
+
+static void on_grace_over(void *ctx)
+{
+    struct term *t = ctx;
+    struct sim_replica *r = t->replica;
+
+    if (!r->up || r->incarnation != t->incarnation)
+        return;
+    if (r->sim->fault.calm_from + GRACE < r->sim->now)
+        sim_violation(r->sim, "stop", "operator%d does not stop on SIGTERM", r->number);
+    sim_replica_kill(r->sim, r->number, "did not stop in time");
+}
+
+static void on_term(void *ctx)
+{
+    struct term *t = ctx;
+    struct sim_replica *r = t->replica;
+
+    if (!r->up || r->doomed || r->incarnation != t->incarnation)
+        return;
+    if (r->paused) {
+        sim_after(r->sim, SIM_S, on_term, t);
+        return;
+    }
+    rco_manager_stop(r->manager, on_stopped, r);
+}
+
+void sim_replica_term(struct sim *s, int i)
+{
+    struct sim_replica *r = s->replicas[i];
+    struct term *t = RCO_NEW(&s->arena, struct term);
+
+    if (!r || !r->up || r->doomed || r->stopping)
+        return;
+    r->stopping = true;
+    sim_trace(s, "operator%d gets SIGTERM", i);
+    *t = (struct term){r, r->incarnation};
+    sim_after(s, 0, on_term, t);
+    sim_after(s, GRACE, on_grace_over, t);
+}
+
+/* --- asking --- */
+
+bool sim_replica_is_ready(const struct sim *s, int i)
+{
+    return sim_replica_is_up(s, i) && !s->replicas[i]->stopping;
+}
+
+rco_mono sim_replica_since(const struct sim *s, int i)
+{
+    const struct sim_replica *r = s->replicas[i];
+
+    return r && r->up && !r->doomed && !r->paused && !r->stopping ? r->since : 0;
+}
+
+int64_t sim_replica_seen(const struct sim *s, int i, enum rco_kind kind)
+{
+    const struct sim_replica *r = s->replicas[i];
+    const struct rco_store *store;
+
+    if (!sim_replica_since(s, i))
+        return -1;
+    store = rco_manager_store(r->manager, kind);
+    return store ? strtoll(rco_store_rv(store), NULL, 10) : -1;
+}
+
+bool sim_replica_selects(const struct sim *s, int i, const struct sim_version *v)
+{
+    const struct rco_setup *setup = &s->replicas[i]->setup.setup;
+
+    for (size_t n = 0; n < setup->n_informers; n++) {
+        const struct rco_informer_spec *x = &setup->informers[n];
+
+        if (x->kind == v->kind)
+            return sim_matches(v, x->ns, x->label_selector, x->field_selector);
+    }
+    return false;
 }
 
 bool sim_replica_is_up(const struct sim *s, int i)

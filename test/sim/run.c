@@ -42,6 +42,10 @@ static void judge(struct sim *s, const struct sim_run_options *o)
 
     sim_check_end(s);
     sim_check_quiet(s, (o->sweeps ? o->sweeps : 2) * SWEEP);
+    if (o->counts)
+        sim_write_counts(s, o->counts);
+    if (o->write_counts)
+        sim_check_writes(s, o->write_counts, o->more_writes);
     if (!o->dump && !o->reference)
         return;
     sim_dump(s, &dump);
@@ -68,7 +72,8 @@ void sim_run_plan(const struct sim_plan *plan, const struct sim_run_options *o,
                                .changes = s->operator_changes,
                                .gets = s->gets,
                                .engines = s->engines,
-                               .virtual_s = s->now / SIM_S};
+                               .virtual_s = s->now / SIM_S,
+                               .peaks = s->peaks};
     snprintf(ret->text, sizeof ret->text, "%s", s->first_violation);
     sim_free(s);
 }
@@ -91,13 +96,19 @@ static int pick(uint64_t *x, int n)
 
 static void random_fault(uint64_t *x, struct sim_fault *f)
 {
-    static const int errors[] = {401, 409, 429, 500, 503, 504};
+    static const int errors[] = {401, 409, 410, 429, 500, 502, 503, 504};
+    static const int skewed[] = {RCO_KIND_DEPSPEC, RCO_KIND_RUN, RCO_KIND_JOB,
+                                 RCO_KIND_POD,     RCO_KIND_ENV, RCO_KIND_CONFIGMAP};
     /* Faults of the operator's side are the most frequent. */
     enum sim_fault_type type = (enum sim_fault_type)(1 + pick(x, SIM_ERRORS));
 
+    *f = (struct sim_fault){.at = 1 + pick(x, 60)};
+    /* Some strike when the user acts: what is undone at once may never be seen. */
+    if (type > SIM_LOSE_ANSWER && pick(x, 3) == 0)
+        f->at = -1 - pick(x, 5);
     if (pick(x, 6) == 0)
         type = (enum sim_fault_type)(SIM_KILL_RUNNER + pick(x, SIM_FAULT_TYPES - SIM_KILL_RUNNER));
-    *f = (struct sim_fault){.type = type, .at = 1 + pick(x, 60)};
+    f->type = type;
     switch (type) {
     case SIM_FREEZE:
     case SIM_RESTALE:
@@ -112,6 +123,10 @@ static void random_fault(uint64_t *x, struct sim_fault *f)
         break;
     case SIM_OUTAGE:
         f->length = (pick(x, 4) ? 30 + pick(x, 600) : 3600) * SIM_S;
+        break;
+    case SIM_SKEW:
+        f->length = (5 + pick(x, 60)) * SIM_S;
+        f->arg = skewed[pick(x, RCO_ARRAY_LEN(skewed))];
         break;
     case SIM_CLOCK:
         f->arg = pick(x, 2) ? 3600 : -3600;

@@ -12,13 +12,17 @@ struct sim_result {
     int writes, changes, gets;
     int64_t engines;
     int64_t virtual_s;
+    struct sim_peaks peaks;
 };
 
 struct sim_run_options {
     bool verbose;
     int sweeps;                /* quiet periods of ten minutes to check at the end; 0 = 2 */
     const char *reference;     /* end state that a strict workload must come to; NULL = none */
+    const char *write_counts;  /* of the reference; NULL = not compared */
+    int more_writes;           /* how many more than those one object may get */
     struct rco_buf *dump;      /* gets the end state; NULL = not wanted */
+    struct rco_buf *counts;    /* gets the writes to each object; NULL = not wanted */
     struct rco_buf *write_log; /* gets a line a counted write; NULL = not wanted */
 };
 

@@ -96,8 +96,14 @@ void sim_server_error(struct sim_call *c, int status)
     static const struct {
         int status;
         const char *reason;
-    } reasons[] = {{401, "Unauthorized"},    {403, "Forbidden"},     {409, "Conflict"},
-                   {429, "TooManyRequests"}, {500, "InternalError"}, {503, "ServiceUnavailable"},
+    } reasons[] = {{401, "Unauthorized"},
+                   {403, "Forbidden"},
+                   {409, "Conflict"},
+                   {410, "Expired"},
+                   {502, ""},
+                   {429, "TooManyRequests"},
+                   {500, "InternalError"},
+                   {503, "ServiceUnavailable"},
                    {504, "Timeout"}};
     const char *reason = "";
 
@@ -248,6 +254,16 @@ static void check_refusal(struct sim_call *c, const struct sim_answer *a)
                       (int)strcspn(c->path, "?"), c->path, a->message);
 }
 
+/* What a write is about: of an Event, the object that it tells of. */
+static const char *written_name(const struct sim_target *t, const struct rco_value *body)
+{
+    const char *name = t->name ? t->name : sim_tree_str(body, "metadata|name");
+
+    if (t->kind == RCO_KIND_EVENT)
+        name = sim_tree_str(body, "regarding|name");
+    return rco_str_or_empty(name);
+}
+
 /* Options of a delete; BODY may be NULL. */
 static struct sim_delete options_of(const struct rco_value *body)
 {
@@ -334,6 +350,8 @@ static void change(struct sim_call *c, const struct sim_target *t)
     if (!a.code)
         a = carry_out(c, t, body);
     check_refusal(c, &a);
+    if (!c->election && c->link->replica >= 0)
+        sim_oracle_wrote(s, c->link->replica, t->kind, t->ns, written_name(t, body), a.code);
     s->contended += a.code == 409 && t->kind == RCO_KIND_POD;
     answer(c, &a);
 }

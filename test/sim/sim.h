@@ -44,6 +44,8 @@ struct sim_version {
 /* One change: NOW is NULL for a removal, BEFORE for a creation. */
 struct sim_change {
     int64_t rv;
+    rco_mono at;
+    int actor;
     const struct sim_version *before, *now;
 };
 
@@ -127,7 +129,16 @@ void sim_replica_kill(struct sim *s, int i, const char *reason);
 void sim_replica_doom(struct sim *s, int i, const char *reason);
 /* SIGSTOP, and SIGCONT after LENGTH. */
 void sim_replica_pause(struct sim *s, int i, int64_t length);
+/* SIGTERM: it stops as controller/program.c does, and is started anew. */
+void sim_replica_term(struct sim *s, int i);
 bool sim_replica_is_up(const struct sim *s, int i);
+/* What replica I has seen of KIND: the revision of its cache; -1 when it does not run or has none.
+ */
+int64_t sim_replica_seen(const struct sim *s, int i, enum rco_kind kind);
+/* Whether the caches of replica I select V. */
+bool sim_replica_selects(const struct sim *s, int i, const struct sim_version *v);
+/* Since when replica I runs without a stop; 0 = it does not run. */
+rco_mono sim_replica_since(const struct sim *s, int i);
 struct rco_loop *sim_replica_loop(const struct sim *s, int i);
 const char *sim_replica_identity(const struct sim *s, int i);
 
@@ -167,6 +178,15 @@ void sim_violation(struct sim *s, const char *oracle, const char *fmt, ...) RCO_
 void sim_oracle_changed(struct sim *s, int actor, const struct sim_change *change);
 /* A reply of the gateway to a runner's request leaves the operator. */
 void sim_oracle_replied(struct sim *s, const struct sim_front_request *request, int status);
+/* A write of the operator to an object has come to an answer with HTTP STATUS. */
+void sim_oracle_wrote(struct sim *s, int replica, enum rco_kind kind, const char *ns,
+                      const char *name, int status);
+/* Replica I has asked for a list (not for another page of one). */
+void sim_oracle_listed(struct sim *s, int replica, enum rco_kind kind);
+/* Replica I has died (GONE) or starts. */
+void sim_oracle_life(struct sim *s, int replica, bool gone);
+/* An outage of LENGTH is over. */
+void sim_oracle_outage_over(struct sim *s, int64_t length);
 /* Any text that the operator wrote somewhere. */
 void sim_oracle_text(struct sim *s, const char *where, const char *text, size_t n);
 
@@ -175,6 +195,17 @@ void sim_oracle_text(struct sim *s, const char *where, const char *text, size_t 
 struct sim_pod;
 struct sim_stack;
 struct sim_exchange_list;
+struct sim_rates;
+struct sim_times;
+
+/* The largest of what has a limit, seen in a run. */
+struct sim_peaks {
+    int writes;        /* to one object within a minute */
+    int conflicts;     /* of one object within a minute */
+    int events;        /* about one object within a minute */
+    int extra;         /* writes to one object more than in the reference */
+    int64_t gap, deaf; /* ns without a leader; ns until a change was seen */
+};
 
 struct sim {
     const struct sim_plan *plan;
@@ -200,6 +231,9 @@ struct sim {
     int64_t engines; /* engine starts */
     int violations;
     char first_violation[512];
+    struct sim_rates *rates; /* oracle_rates.c */
+    struct sim_times *times; /* oracle_times.c */
+    struct sim_peaks peaks;
     /* faults that are on */
     struct sim_fault_state fault;
     /* the user */

@@ -111,6 +111,8 @@ static void check_start(struct sim_pod *p, struct sim_stack *k)
                       p->job->run);
         return;
     }
+    if (!sim_tree_has(run->tree, "metadata|finalizers", RCO_FINALIZER_RUN))
+        sim_violation(s, "finalizer", "an engine starts and nothing holds run %s", run->name);
     if (!rco_streq(sim_tree_str(run->tree, "status|engine|podUid"), p->uid) ||
         !rco_streq(sim_tree_str(run->tree, "status|engine|phase"), phase))
         sim_violation(s, "recorded-start", "pod %s starts and run %s does not name it", p->name,
@@ -148,6 +150,23 @@ bool sim_engine_of(struct sim *s, const char *pod_uid)
     for (const struct sim_pod *p = s->pods; p; p = p->next)
         if (rco_streq(p->uid, pod_uid))
             return p->engine_runs;
+    return false;
+}
+
+bool sim_engine_for(struct sim *s, const struct sim_version *v)
+{
+    for (const struct sim_pod *p = s->pods; p; p = p->next) {
+        const struct sim_version *run;
+
+        if (!p->engine_runs)
+            continue;
+        if (rco_streq(p->job->run_uid, v->uid))
+            return true;
+        run = sim_get(s, RCO_KIND_RUN, p->ns, p->job->run);
+        if (run && rco_streq(run->uid, p->job->run_uid) &&
+            rco_streq(sim_tree_str(run->tree, "spec|specificationId"), v->uid))
+            return true;
+    }
     return false;
 }
 

@@ -9,6 +9,8 @@
 size_t sim_stacks_write(const struct sim *s, struct rco_buf *out);
 /* Whether the stack named STACK is what COMMIT deploys ("": nothing). */
 bool sim_stack_shows(const struct sim *s, const char *stack, const char *commit);
+/* Whether an engine runs at the moment of the run, or of a run of the specification, V. */
+bool sim_engine_for(struct sim *s, const struct sim_version *v);
 /* Engine starts of the run with RUN_UID. */
 size_t sim_engines_of_run(const struct sim *s, const char *run_uid);
 

@@ -122,7 +122,8 @@ static void commit(struct sim *s, int actor, const struct sim_version *before,
 {
     const struct sim_version *v = now ? now : before;
     struct sim_kind *k = &s->kinds[v->kind];
-    struct sim_change change = {.rv = s->revision, .before = before, .now = now};
+    struct sim_change change = {
+        .rv = s->revision, .at = s->now, .actor = actor, .before = before, .now = now};
 
     if (k->n_history == k->cap_history) {
         k->cap_history = k->cap_history ? 2 * k->cap_history : 64;

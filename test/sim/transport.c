@@ -2,6 +2,8 @@
  * a request. What the server does with it is server.c. */
 #include "transport.h"
 
+#include "breaks.h"
+
 #include "base/buf.h"
 #include "base/str.h"
 
@@ -181,7 +183,8 @@ static void on_arrival(void *ctx)
         sim_call_push(c, &(struct sim_delivery){.type = SIM_FAIL});
         return;
     }
-    if (s->fault.errors_until > s->now && !c->watch.open) {
+    if (s->fault.errors_until > s->now &&
+        (s->fault.error_code != 410 || (strcmp(c->method, "GET") == 0 && !c->election))) {
         sim_server_error(c, s->fault.error_code);
         return;
     }
@@ -247,7 +250,7 @@ static struct rco_http_call *start(struct rco_transport *t, const struct rco_htt
     c->handler = *handler;
     c->streaming = q->max_body == 0;
     c->election = q->lane == RCO_LANE_ELECTION;
-    c->silence_ns = q->silence_ns;
+    c->silence_ns = sim_break_is(SIM_BREAK_DEAF) ? 0 : q->silence_ns;
     c->tail = &c->queue;
     c->next = l->calls;
     l->calls = c;

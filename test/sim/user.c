@@ -132,17 +132,25 @@ void sim_do_nothing(struct sim *s, const char *arg)
     (void)arg;
 }
 
-static void make_env(struct sim *s, const char *ns, const char *backend)
+static void make_env(struct sim *s, const char *ns, const char *class, const char *backend)
 {
-    const struct rco_value *v = sim_tree_f(
-        &s->arena, "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"Environment\","
+    const struct rco_value *v =
+        sim_tree_f(&s->arena,
+                   "{\"apiVersion\":\"runtimecloud.io/v1alpha1\",\"kind\":\"Environment\","
                    "\"metadata\":{\"name\":\"dev\"},\"spec\":{\"tenantId\":\"default\","
-                   "\"projectId\":\"shop\",\"class\":\"development\","
-                   "\"allowedSecrets\":[\"db\"]}}");
+                   "\"projectId\":\"shop\",\"class\":\"%s\","
+                   "\"allowedSecrets\":[\"db\"]}}",
+                   class);
+    struct sim_answer made;
 
+    if (strcmp(class, "production") == 0)
+        v = sim_tree_set(&s->arena, v, "spec|backend|passphraseSecretRef|name",
+                         sim_tree_string(&s->arena, "db"));
     if (backend)
         v = sim_tree_set(&s->arena, v, "spec|backend|url", sim_tree_string(&s->arena, backend));
-    sim_create(s, SIM_USER, RCO_KIND_ENV, ns, v);
+    made = sim_create(s, SIM_USER, RCO_KIND_ENV, ns, v);
+    if (made.code != 201)
+        sim_violation(s, "workload", "the Environment was refused: %s", made.message);
     sim_create(s, SIM_USER, RCO_KIND_SECRET, ns,
                sim_tree_f(&s->arena,
                           "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{"
@@ -152,7 +160,14 @@ static void make_env(struct sim *s, const char *ns, const char *backend)
 
 void sim_do_env(struct sim *s, const char *backend)
 {
-    make_env(s, SIM_TENANT_NS, backend);
+    make_env(s, SIM_TENANT_NS, "development", backend);
+}
+
+/* Where nothing is applied without an approval. */
+void sim_do_production_env(struct sim *s, const char *arg)
+{
+    (void)arg;
+    make_env(s, SIM_TENANT_NS, "production", "s3://state/shop");
 }
 
 void sim_do_other_namespace(struct sim *s, const char *backend)
@@ -162,7 +177,7 @@ void sim_do_other_namespace(struct sim *s, const char *backend)
                           "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":"
                           "{\"name\":\"%s\"}}",
                           OTHER_NS));
-    make_env(s, OTHER_NS, backend);
+    make_env(s, OTHER_NS, "development", backend);
 }
 
 static const char *commit_of(struct sim *s, const char *digit)
@@ -433,6 +448,7 @@ static void on_step(void *ctx)
     s->last_change = s->now;
     s->step_pending = false;
     s->step++;
+    sim_faults_step(s, (int)s->step);
     step->act(s, step->act_arg);
     s->poked = true;
 }

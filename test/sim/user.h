@@ -16,6 +16,7 @@ bool sim_when_later(struct sim *s, const char *arg);
 void sim_do_nothing(struct sim *s, const char *arg);
 /* ARG: URL of the state backend; NULL = a volume. */
 void sim_do_env(struct sim *s, const char *backend);
+void sim_do_production_env(struct sim *s, const char *arg);
 void sim_do_other_namespace(struct sim *s, const char *backend);
 void sim_do_spec_in_other_namespace(struct sim *s, const char *digit);
 void sim_do_suspended_spec(struct sim *s, const char *digit);

@@ -15,6 +15,16 @@ int64_t sim_front_revision(const struct sim *s)
     return s->fault.frozen_until > s->now ? s->fault.frozen_at : s->revision;
 }
 
+/* What watches of KIND show: one kind's may be behind the others'. */
+static int64_t shown(const struct sim *s, enum rco_kind kind)
+{
+    int64_t rv = sim_front_revision(s);
+
+    if (s->fault.skew_until > s->now && s->fault.skew_kind == (int)kind && s->fault.skew_at < rv)
+        return s->fault.skew_at;
+    return rv;
+}
+
 /* The watch is served, and by a connection that carries bytes. */
 static bool is_alive(const struct sim_call *c)
 {
@@ -112,7 +122,7 @@ void sim_watch_flush(struct sim_call *c)
 {
     struct sim *s = c->link->sim;
     const struct sim_kind *k = &s->kinds[c->watch.kind];
-    int64_t limit = sim_front_revision(s);
+    int64_t limit = shown(s, c->watch.kind);
 
     if (s->fault.deaf_until > s->now)
         c->watch.deaf = true;
@@ -126,7 +136,7 @@ void sim_watch_flush(struct sim_call *c)
 static void bookmark(struct sim_call *c)
 {
     struct sim *s = c->link->sim;
-    int64_t rv = sim_front_revision(s);
+    int64_t rv = shown(s, c->watch.kind);
 
     if (s->fault.hiding || s->fault.deaf_until > s->now || s->fault.away_until > s->now ||
         rv <= c->watch.shown)
@@ -199,6 +209,8 @@ static void send_initial(struct sim_call *c, bool mark)
     if (mark && c->watch.bookmarks)
         push_bookmark(c, s->revision, true);
     c->watch.shown = s->revision;
+    if (mark)
+        sim_oracle_listed(s, c->link->replica, c->watch.kind);
     c->watch.position = s->kinds[c->watch.kind].n_history;
 }
 

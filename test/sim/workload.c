@@ -54,6 +54,19 @@ static const struct sim_step delete_applying[] = {ENV,
                                                   READY(sim_do_spec, "1"),
                                                   RUN("Applying", sim_do_delete_spec, "foreground"),
                                                   {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
+static const struct sim_step delete_planned[] = {ENV,
+                                                 READY(sim_do_spec, "1"),
+                                                 RUN("Planned", sim_do_delete_spec, NULL),
+                                                 {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
+static const struct sim_step delete_awaiting[] = {
+    {sim_when_always, NULL, sim_do_production_env, NULL},
+    READY(sim_do_spec, "1"),
+    RUN("AwaitingApproval", sim_do_delete_spec, NULL),
+    {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
+static const struct sim_step delete_failed[] = {ENV,
+                                                READY(sim_do_spec, "f"),
+                                                SETTLED(sim_do_delete_spec, NULL),
+                                                {sim_when_spec_gone, NULL, sim_do_nothing, NULL}};
 static const struct sim_step delete_applied[] = {ENV,
                                                  READY(sim_do_spec, "1"),
                                                  SETTLED(sim_do_delete_spec, NULL),
@@ -165,6 +178,10 @@ const struct sim_workload sim_workloads[] = {
     {"delete-planning", "deleted while planning", STEPS(delete_planning), false, false},
     {"delete-applying", "deleted in the foreground while applying", STEPS(delete_applying), false,
      false},
+    {"delete-planned", "deleted between plan and apply", STEPS(delete_planned), false, false},
+    {"delete-awaiting", "deleted while the plan awaits its approval", STEPS(delete_awaiting), true,
+     false},
+    {"delete-failed", "deleted after its plan failed", STEPS(delete_failed), true, false},
     {"delete-applied", "deleted after the apply", STEPS(delete_applied), true, false},
     {"recreate", "deleted after the apply and made again under its name", STEPS(recreate), true,
      true},

@@ -2,6 +2,7 @@
 #include "sim.h"
 
 #include "log_sink.h"
+#include "oracle.h"
 #include "replica.h"
 #include "workload.h"
 
@@ -228,6 +229,7 @@ struct sim *sim_new(const struct sim_plan *plan, const struct sim_workload *w, b
     s->now = rco_loop_now(s->loop);
     s->last_change = s->now;
     s->revision = 100;
+    sim_times_begin(s);
     sim_log_to(s);
     make_namespace(s, SIM_OPERATOR_NS);
     make_namespace(s, SIM_TENANT_NS);
