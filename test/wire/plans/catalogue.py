@@ -1,6 +1,5 @@
 """The plans. A name says all there is to it: FAULT:ARGUMENTS[@WORKLOAD], so that the name alone replays it."""
 import ssl
-import threading
 import urllib.request
 
 from cluster import Failure
@@ -22,7 +21,7 @@ def later(seconds, *actions):
                 if run.node.stop.wait(seconds[i]):
                     return
                 action(run)
-        threading.Thread(target=act, daemon=True).start()
+        run.beside(act)
     return start
 
 
@@ -114,7 +113,7 @@ def bookmarks(name, workload, seconds):
 
 def stop(name, workload, seconds, stage):
     def act(run):
-        threading.Thread(target=lambda: pause(run, int(seconds)), daemon=True).start()
+        run.beside(lambda: pause(run, int(seconds)))
     return Plan(name, workload, [(stage.replace(".", ":"), act)], exits=int(seconds) >= 16, patience=60 + int(seconds))
 
 

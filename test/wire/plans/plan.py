@@ -1,5 +1,6 @@
 """One plan: a workload, faults at its stages, and what the oracles say."""
 import os
+import threading
 import time
 
 import oracles
@@ -33,6 +34,7 @@ class Run:
         self.directory = f"{world.directory}/plans/{number}"
         self.seen = {}
         self.instance = self.node = None
+        self.timers = []
 
     def prepare(self):
         api = self.world.api
@@ -55,8 +57,15 @@ class Run:
             if where == numbered or (where == stage and self.seen[stage] == 1):
                 action(self)
 
+    def beside(self, act):
+        """Something that goes on beside the workload; there is no rest before it has ended."""
+        self.timers.append(threading.Thread(target=act, daemon=True))
+        self.timers[-1].start()
+
     def settle(self):
-        """Until the operator is ready and nothing was written for a while."""
+        """Until the faults are over, the operator is ready and nothing was written for a while."""
+        for timer in self.timers:
+            timer.join(120)
         yield from self.alive()
         ready = time.monotonic()
 
