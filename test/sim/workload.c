@@ -179,7 +179,7 @@ const struct sim_workload sim_workloads[] = {
     {"delete-applying", "deleted in the foreground while applying", STEPS(delete_applying), false,
      false},
     {"delete-planned", "deleted between plan and apply", STEPS(delete_planned), false, false},
-    {"delete-awaiting", "deleted while the plan awaits its approval", STEPS(delete_awaiting), true,
+    {"delete-awaiting", "deleted while the plan awaits its approval", STEPS(delete_awaiting), false,
      false},
     {"delete-failed", "deleted after its plan failed", STEPS(delete_failed), true, false},
     {"delete-applied", "deleted after the apply", STEPS(delete_applied), true, false},
