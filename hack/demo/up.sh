@@ -43,7 +43,11 @@ PATH=$PWD/build/bin:$(dirname "$kubectl"):$PATH
 
 step "The operator, by Helm"
 "$helm" upgrade --install runtime-cloud-operator charts/runtime-cloud-operator \
-    --namespace runtime-cloud --create-namespace --wait --timeout 3m >/dev/null
+    --namespace runtime-cloud --create-namespace --wait --timeout 6m >/dev/null || {
+    kubectl -n runtime-cloud get pods -o wide
+    kubectl -n runtime-cloud get events --sort-by=.metadata.creationTimestamp | tail -n 20
+    exit 1
+}
 kubectl -n runtime-cloud get deployment runtime-cloud-operator
 
 step "examples/quickstart: an Environment and a DeploymentSpecification"
