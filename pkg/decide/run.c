@@ -388,6 +388,8 @@ static const struct rco_row rows[] = {
      "Stalled(EngineUnknown), the claim stays", ROW(engine_vanished)},
     {"engine-unreachable", "the same after the run has ended or planned",
      "Stalled(EngineUnknown) with what to do", ROW(engine_unreachable)},
+    {"engine-known", "Stalled(EngineUnknown), and neither holds any more",
+     "the conditions of its state again", ROW(engine_known)},
     {"job-stop", "ended or planned, and a pod goes on that has to stop", "delete the Job",
      ROW(job_stop)},
     {"engine-waits", "an engine of this run has not ended", "wait", ROW(engine_waits)},

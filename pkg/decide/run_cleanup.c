@@ -8,6 +8,7 @@
 #define LINGER_US (120 * RCO_US_PER_S)
 /* After its time to end, a pod of a living node is known to have ended within seconds. */
 #define SILENCE_US (300 * RCO_US_PER_S)
+#define ENGINE_UNKNOWN "EngineUnknown"
 
 static bool is_resting(const struct rco_run_ctx *c)
 {
@@ -197,7 +198,7 @@ void rco_run_do_engine_vanished(void *p)
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
     const struct rco_lease *claim = vanished(c);
     rco_run_stall(
-        c, "EngineUnknown",
+        c, ENGINE_UNKNOWN,
         rco_message(
             c->a,
             "pod %s vanished before the end of its engine was known, so stack %s stays locked. "
@@ -247,7 +248,7 @@ void rco_run_do_pod_unreachable(void *p)
                           "When that machine is surely off: kubectl taint nodes %s "
                           "%s=nodeshutdown:NoExecute",
                           pod->metadata.name, node, node, RCO_TAINT_OUT_OF_SERVICE);
-    rco_run_stall(c, "EngineUnknown", why);
+    rco_run_stall(c, ENGINE_UNKNOWN, why);
     rco_plan_requeue(c->plan, RCO_RUN_RETRY_NS);
 }
 
@@ -260,6 +261,21 @@ bool rco_run_is_engine_unreachable(const void *p)
 void rco_run_do_engine_unreachable(void *p)
 {
     rco_run_do_pod_unreachable(p);
+}
+
+/* What was unknown is known: a claim is given back or deleted, a node speaks again. */
+bool rco_run_is_engine_known(const void *p)
+{
+    const struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    return c->run && is_resting(c) &&
+           rco_condition_is_true(c->run->status.conditions, c->run->status.n_conditions, "Stalled",
+                                 ENGINE_UNKNOWN) &&
+           !vanished(c) && !unreachable(c);
+}
+
+void rco_run_do_engine_known(void *p)
+{
+    rco_run_stall_over(RCO_RUN_CTX(p));
 }
 
 /* ---- the end of the run ---- */

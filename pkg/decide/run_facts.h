@@ -103,6 +103,9 @@ void rco_run_fail_at(struct rco_run_ctx *c, const struct rco_run_failure *failur
 void rco_run_end_stopped(struct rco_run_ctx *c, enum rco_run_state state);
 /* Stalled without a change of state. Commits. */
 void rco_run_stall(struct rco_run_ctx *c, const char *reason, const char *message);
+/* Takes a stall back: Ready, Reconciling and Stalled say again what Succeeded says of the state the
+ * run is in. Commits. */
+void rco_run_stall_over(struct rco_run_ctx *c);
 /* Adds a reply with {"message": MESSAGE}. */
 void rco_run_refuse(struct rco_run_ctx *c, uint64_t exchange, int status, const char *message);
 /* Whether the run counts as production now: by its snapshot, or because its Environment became it.

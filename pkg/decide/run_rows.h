@@ -57,6 +57,7 @@ RCO_RUN_ROW(engine_ended);
 RCO_RUN_ROW(engine_waits);
 RCO_RUN_ROW(pod_unreachable);
 RCO_RUN_ROW(engine_unreachable);
+RCO_RUN_ROW(engine_known);
 RCO_RUN_ROW(gone_leftovers);
 RCO_RUN_ROW(anchor_removed);
 RCO_RUN_ROW(finalizer_removed);

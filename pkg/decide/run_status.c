@@ -98,6 +98,23 @@ void rco_run_stall(struct rco_run_ctx *c, const char *reason, const char *messag
         rco_plan_event(c->plan, RCO_KIND_RUN, c->meta, "Warning", reason, message);
 }
 
+void rco_run_stall_over(struct rco_run_ctx *c)
+{
+    struct rco_conditions *x = &c->conditions;
+    const struct rco_condition *end = rco_condition_find(x->items, x->n, "Succeeded");
+    if (!end)
+        return;
+    if (rco_condition_is_true(x->items, x->n, "AwaitingDecision", NULL))
+        rco_conditions_ready(x, "AwaitingDecision", end->message);
+    else if (rco_streq(end->status, "Unknown"))
+        rco_conditions_progressing(x, end->reason, end->message);
+    else if (c->state == RCO_RUN_STATE_FAILED)
+        rco_conditions_stalled(x, end->reason, end->message);
+    else
+        rco_conditions_ready(x, end->reason, end->message);
+    rco_run_commit(c);
+}
+
 void rco_run_refuse(struct rco_run_ctx *c, uint64_t exchange, int status, const char *message)
 {
     rco_autobuf body = RCO_BUF_INIT;

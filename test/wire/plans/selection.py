@@ -29,6 +29,7 @@ STANDING = [
     "freeze:all:declared", "freeze:provisioningruns:engine-plan@suspend", "freeze:pods:declared", "freeze:jobs:declared",
     "freeze:leases:changed", "freeze:deploymentspecifications:deleted", "freeze:provisioningruns:declared",
     "stale:all:applied", "stale:all:changed", "stale:all:deleting", "stale:provisioningruns:applied.2", "stale:jobs:applied",
+    "stale:leases:applied",
     "stale:pods:changed", "stale:deploymentspecifications:deleted", "stale:all:engine-plan@suspend",
     "stale:all:cancelled@suspend", "stale:all:engine-apply@retire", "stale:all:deleted@retire",
     "skew:jobs:700", "skew:pods:700", "skew:provisioningruns:500", "skew:leases:700",
