@@ -57,6 +57,23 @@ static void not_ready(struct rco_depspec_ctx *c, const char *reason, const char 
     rco_depspec_commit(c);
 }
 
+/* ---- a cache that lags behind ---- */
+
+#define BEHIND_NS RCO_NS_PER_S
+
+/* No version is later than its specification: what is seen of it is older than that run. So it may
+ * be for a leader that has just taken over; what it would make of it is long settled. */
+static bool is_behind(const void *p)
+{
+    const struct rco_depspec_ctx *c = CTX(p);
+    return c->newest && c->newest->spec.specification_version > c->meta->generation;
+}
+
+static void wait_for_the_cache(void *p)
+{
+    rco_plan_requeue(CTX(p)->plan, BEHIND_NS);
+}
+
 /* ---- restored from a backup ---- */
 
 static bool is_restored(const void *p)
@@ -437,6 +454,8 @@ static const struct rco_row rows[] = {
      "inert; Stalled(Restored)", is_restored, mark_restored},
     {"restored-resumed", "the same, and run-now has a new value since that was said",
      "a status of its own, from which it goes on", is_resumed, begin_anew},
+    {"behind", "a run is of a later version than is seen of the specification",
+     "wait for the cache", is_behind, wait_for_the_cache},
     {"finalizer", "our finalizer is missing", "add it", rco_depspec_is_no_finalizer,
      rco_depspec_do_no_finalizer},
     {"history", "more finished runs that applied nothing than the limit", "delete the oldest",

@@ -187,9 +187,21 @@ bool rco_run_is_job_vanished(const void *p)
            is_past(c, rco_job_over_since(c->job), UNSEEN_NS);
 }
 
+/* A leader that has just taken over may know of the Job or the pod from the run's status before its
+ * own caches show them. */
+static void require_absent(struct rco_run_ctx *c)
+{
+    const struct rco_run_engine *e = &c->run->status.engine;
+    if (c->started && !rco_str_empty(e->pod_name))
+        rco_plan_require_absent(c->plan, RCO_KIND_POD, c->meta->ns, e->pod_name, e->pod_uid);
+    else if (!c->started && !c->job && !rco_str_empty(e->job_name))
+        rco_plan_require_absent(c->plan, RCO_KIND_JOB, c->meta->ns, e->job_name, e->job_uid);
+}
+
 void rco_run_do_job_vanished(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    require_absent(c);
     rco_run_fail(
         c, RCO_FAILURE_CLASS_LOST, NULL,
         c->started

@@ -113,6 +113,17 @@ struct rco_action *rco_plan_delete_same(struct rco_plan *plan, enum rco_kind kin
     return a;
 }
 
+struct rco_action *rco_plan_require_absent(struct rco_plan *plan, enum rco_kind kind,
+                                           const char *ns, const char *name, const char *uid)
+{
+    assert(!rco_str_empty(name) && !rco_str_empty(uid));
+    struct rco_action *a = add(plan, RCO_ACTION_ABSENT, kind);
+    a->ns = rco_arena_strdup(plan->arena, ns);
+    a->name = rco_arena_strdup(plan->arena, name);
+    a->uid = rco_arena_strdup(plan->arena, uid);
+    return a;
+}
+
 struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
                                   const struct rco_meta *regarding, const char *type,
                                   const char *reason, const char *note)

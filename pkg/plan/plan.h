@@ -18,6 +18,7 @@ enum rco_action_type {
     RCO_ACTION_PATCH_STATUS, /* merge patch of the status subresource, likewise */
     RCO_ACTION_DELETE,       /* with UID precondition; propagationPolicy Background. With a body only
                                 when a live GET shows the object to be what the body says */
+    RCO_ACTION_ABSENT,       /* live GET: the plan goes on only when nothing with this uid is there */
     RCO_ACTION_EVENT,        /* events.k8s.io/v1, best effort, never stops a plan */
     RCO_ACTION_REPLY         /* answer of a waiting gateway exchange, after the writes before it */
 };
@@ -80,6 +81,12 @@ struct rco_action *rco_plan_delete(struct rco_plan *plan, enum rco_kind kind,
  * and the outcome is RCO_OUTCOME_FOREIGN. */
 struct rco_action *rco_plan_delete_same(struct rco_plan *plan, enum rco_kind kind,
                                         const struct rco_meta *target, const struct rco_buf *body);
+/* What follows is done only when the API server itself says that NAME with UID is gone: a cache that
+ * lags behind shows the same (A78, "live GET before disruptive acts"). Otherwise the plan ends as a
+ * conflict, and the key waits until the caches show what is there. An object that carries no mark
+ * of ours any more, so that no cache will ever show it, counts as gone. */
+struct rco_action *rco_plan_require_absent(struct rco_plan *plan, enum rco_kind kind,
+                                           const char *ns, const char *name, const char *uid);
 struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
                                   const struct rco_meta *regarding, const char *type,
                                   const char *reason, const char *note);

@@ -137,22 +137,26 @@ static void put_outcome(struct rco_execution *x, enum rco_outcome_type type, con
     rco_outcomes_put(&x->outcomes, &o);
 }
 
-/* The key must not be decided again before the caches show this object at its new version (A78). */
-static void expect(struct rco_execution *x, const struct rco_kube_result *result)
+/* Whether a cache shows the object of RESULT sooner or later. */
+static bool is_watched(const struct rco_execution *x, const struct rco_kube_result *result)
 {
     const struct rco_executor_options *o = &x->executor->options;
     rco_autoarena a = RCO_ARENA_INIT;
     struct rco_bare_object obj = {0};
     struct rco_error ignored = RCO_ERROR_INIT;
 
-    if (rco_str_empty(result->resource_version))
+    if (!o->watched)
+        return true;
+    return rco_codec_decode(&rco_bare_object_schema, result->body, result->body_len, &a, &obj,
+                            &ignored) >= 0 &&
+           o->watched(o->ctx, x->action->kind, &obj.metadata);
+}
+
+/* The key must not be decided again before the caches show this object at its new version (A78). */
+static void expect(struct rco_execution *x, const struct rco_kube_result *result)
+{
+    if (rco_str_empty(result->resource_version) || !is_watched(x, result))
         return;
-    if (o->watched) {
-        if (rco_codec_decode(&rco_bare_object_schema, result->body, result->body_len, &a, &obj,
-                             &ignored) < 0 ||
-            !o->watched(o->ctx, x->action->kind, &obj.metadata))
-            return;
-    }
     rco_gate_expect_rv(&x->gate, x->action->kind, x->action->ns, x->action->name,
                        result->resource_version, now(x));
 }
@@ -375,6 +379,29 @@ static void on_compare_for_delete(void *ctx, const struct rco_kube_result *resul
         start_delete(x);
 }
 
+/* --- absent --- */
+
+static void on_absent(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
+{
+    struct rco_execution *x = ctx;
+    const struct rco_action *a = x->action;
+
+    x->call = NULL;
+    if (err && err->code != RCO_ENOTFOUND) {
+        x->err = *err;
+        stop(x, RCO_EXECUTION_RETRY);
+        return;
+    }
+    if (err || !rco_streq(result->uid, a->uid) || !is_watched(x, result)) {
+        next(x);
+        return;
+    }
+    rco_error_set(&x->err, RCO_ECONFLICT, "%s %s/%s is there: the cache lags behind",
+                  rco_kind_info(a->kind)->kind, rco_str_or_empty(a->ns), a->name);
+    expect(x, result);
+    stop(x, RCO_EXECUTION_CONFLICT);
+}
+
 /* --- actions --- */
 
 static void start_write(struct rco_execution *x)
@@ -400,6 +427,9 @@ static void start_write(struct rco_execution *x)
             start_get(x, on_compare_for_delete);
         else
             start_delete(x);
+        return;
+    case RCO_ACTION_ABSENT:
+        start_get(x, on_absent);
         return;
     case RCO_ACTION_PATCH_STATUS:
         q.verb = RCO_KUBE_PATCH;

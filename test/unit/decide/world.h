@@ -414,6 +414,8 @@ static inline bool world_execute(struct world *w, enum rco_kind kind, const char
             done = world_remove(w, x, &fresh);
             w->writes++;
             break;
+        case RCO_ACTION_ABSENT:
+            break; /* nothing lags behind in this world */
         case RCO_ACTION_EVENT:
             w->events++;
             break;

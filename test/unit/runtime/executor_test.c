@@ -407,6 +407,72 @@ static void test_comparison_that_outlasts_the_lease_deletes_nothing(void **state
     world_release(&w);
 }
 
+/* Plans a reply for when the ConfigMap x is really gone; the object that ok() shows has this uid. */
+static void plan_absent(struct world *w)
+{
+    rco_autofree char *uid =
+        rco_asprintf("00000000-0000-4000-8000-%012x", (unsigned)(rco_hash("x", 1, 7) & 0xffffff));
+    rco_plan_require_absent(&w->plan, RCO_KIND_CONFIGMAP, "a", "x", uid);
+    plan_reply(w);
+    run(w);
+}
+
+static void test_A78_what_the_api_server_does_not_know_is_gone(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    plan_absent(&w);
+    refuse(&w, "GET", "/configmaps/x", 404, "NotFound");
+    assert_int_equal(w.result, RCO_EXECUTION_DONE);
+    assert_int_equal(w.replies, 1);
+    assert_int_equal(w.writes, 0);
+    world_release(&w);
+}
+
+static void test_A78_what_only_the_cache_misses_is_waited_for(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    plan_absent(&w);
+    ok(&w, "GET", "/configmaps/x", "x", "33");
+    assert_int_equal(w.result, RCO_EXECUTION_CONFLICT);
+    assert_int_equal(w.replies, 0);
+    assert_non_null(w.gate);
+    world_release(&w);
+}
+
+static void test_A78_a_namesake_is_not_what_was_looked_for(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    rco_plan_require_absent(&w.plan, RCO_KIND_CONFIGMAP, "a", "x", "uid-of-another");
+    plan_reply(&w);
+    run(&w);
+    ok(&w, "GET", "/configmaps/x", "x", "33");
+    assert_int_equal(w.result, RCO_EXECUTION_DONE);
+    assert_int_equal(w.replies, 1);
+    world_release(&w);
+}
+
+static void test_A78_whether_it_is_gone_is_asked_again_after_an_error(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    plan_absent(&w);
+    refuse(&w, "GET", "/configmaps/x", 403, "Forbidden");
+    assert_int_equal(w.result, RCO_EXECUTION_RETRY);
+    assert_int_equal(w.replies, 0);
+    world_release(&w);
+}
+
 static void test_name_that_became_free_again_is_decided_anew(void **state)
 {
     struct world w;
@@ -589,6 +655,10 @@ int main(void)
         cmocka_unit_test(test_A76_foreign_object_under_our_name_is_not_deleted),
         cmocka_unit_test(test_what_is_gone_before_the_comparison_is_decided_anew),
         cmocka_unit_test(test_comparison_that_outlasts_the_lease_deletes_nothing),
+        cmocka_unit_test(test_A78_what_the_api_server_does_not_know_is_gone),
+        cmocka_unit_test(test_A78_what_only_the_cache_misses_is_waited_for),
+        cmocka_unit_test(test_A78_a_namesake_is_not_what_was_looked_for),
+        cmocka_unit_test(test_A78_whether_it_is_gone_is_asked_again_after_an_error),
         cmocka_unit_test(test_name_that_became_free_again_is_decided_anew),
         cmocka_unit_test(test_A75_delete_has_preconditions_and_gone_is_fine),
         cmocka_unit_test(test_A75_delete_of_a_recreated_namesake_is_a_conflict),
