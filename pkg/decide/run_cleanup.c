@@ -37,6 +37,20 @@ static bool is_alive(const struct rco_run_ctx *c, const struct rco_job *job)
     return false;
 }
 
+/* Whether POD belongs to a phase that has not come yet, as far as the run is seen. */
+static bool is_ahead(const struct rco_run_ctx *c, const struct rco_pod *pod)
+{
+    for (size_t i = 0; i < c->o->n_jobs; i++)
+        if (belongs_to(pod, c->o->jobs[i]) && !rco_run_is_past_job(c, c->o->jobs[i]))
+            return true;
+    return false;
+}
+
+static bool may_delete(const struct rco_run_ctx *c, const struct rco_job *job)
+{
+    return rco_run_may_delete_job(c, job) && rco_run_is_past_job(c, job);
+}
+
 static rco_wall resting_since(const struct rco_run_ctx *c)
 {
     return is_final(c) ? c->run->status.completed_at : c->run->status.plan_receipt.planned_at;
@@ -58,7 +72,7 @@ static bool must_stop(const struct rco_run_ctx *c)
 static const struct rco_job *job_to_stop(const struct rco_run_ctx *c)
 {
     for (size_t i = 0; i < c->o->n_jobs; i++)
-        if (rco_run_may_delete_job(c, c->o->jobs[i]) && is_alive(c, c->o->jobs[i]))
+        if (may_delete(c, c->o->jobs[i]) && is_alive(c, c->o->jobs[i]))
             return c->o->jobs[i];
     return NULL;
 }
@@ -85,17 +99,17 @@ static const char *claim_pod(const struct rco_lease *claim)
 static bool may_clear(const struct rco_run_ctx *c, const struct rco_lease *claim)
 {
     const struct rco_pod *pod = rco_run_pod_by_uid(c, claim_pod(claim));
-    return rco_claim_is_busy(claim) && pod && rco_run_engine_ended(c, pod);
+    return rco_claim_is_busy(claim) && pod && rco_run_engine_ended(c, pod) && !is_ahead(c, pod);
 }
 
 static bool may_release(const struct rco_run_ctx *c, const struct rco_pod *pod)
 {
-    return rco_pod_is_held(pod) && rco_run_engine_ended(c, pod);
+    return rco_pod_is_held(pod) && rco_run_engine_ended(c, pod) && !is_ahead(c, pod);
 }
 
-static bool may_delete(const struct rco_run_ctx *c, const struct rco_job *job)
+static bool is_done_with(const struct rco_run_ctx *c, const struct rco_job *job)
 {
-    return rco_run_may_delete_job(c, job) && !is_alive(c, job);
+    return may_delete(c, job) && !is_alive(c, job);
 }
 
 bool rco_run_is_engine_ended(const void *p)
@@ -107,7 +121,7 @@ bool rco_run_is_engine_ended(const void *p)
     for (size_t i = 0; i < c->o->n_pods; i++)
         any |= may_release(c, c->o->pods[i]);
     for (size_t i = 0; i < c->o->n_jobs; i++)
-        any |= may_delete(c, c->o->jobs[i]);
+        any |= is_done_with(c, c->o->jobs[i]);
     return is_resting(c) && any;
 }
 
@@ -115,7 +129,7 @@ bool rco_run_is_engine_ended(const void *p)
 static void delete_jobs(struct rco_run_ctx *c, bool recorded)
 {
     for (size_t i = 0; i < c->o->n_jobs; i++)
-        if (may_delete(c, c->o->jobs[i]) && rco_run_is_recorded_job(c, c->o->jobs[i]) == recorded)
+        if (is_done_with(c, c->o->jobs[i]) && rco_run_is_recorded_job(c, c->o->jobs[i]) == recorded)
             rco_run_delete_job(c, c->o->jobs[i]);
 }
 
@@ -138,7 +152,7 @@ void rco_run_do_engine_ended(void *p)
 static bool has_engine(const struct rco_run_ctx *c)
 {
     for (size_t i = 0; i < c->o->n_pods; i++)
-        if (rco_pod_is_held(c->o->pods[i]))
+        if (rco_pod_is_held(c->o->pods[i]) && !is_ahead(c, c->o->pods[i]))
             return true;
     return false;
 }
@@ -149,10 +163,33 @@ bool rco_run_is_gone_leftovers(const void *p)
     return !c->run && (rco_run_is_engine_ended(p) || (rco_run_may_delete_anchor(c) && !has_engine(c)));
 }
 
+/* The run that M names must be gone; *LAST is the uid that was asked about before. */
+static void require_gone(struct rco_run_ctx *c, const struct rco_meta *m, const char **last)
+{
+    const char *name = rco_meta_label(m, RCO_LABEL_RUN), *uid = rco_meta_label(m, RCO_LABEL_RUN_UID);
+    if (rco_str_empty(name) || rco_str_empty(uid) || (*last && rco_streq(uid, *last)))
+        return;
+    *last = uid;
+    rco_plan_require_absent(c->plan, RCO_KIND_RUN, m->ns, name, uid);
+}
+
+/* A leader that has just taken over may see what a run made before it sees the run. */
+static void require_no_run(struct rco_run_ctx *c)
+{
+    const char *last = NULL;
+    for (size_t i = 0; i < c->o->n_jobs; i++)
+        require_gone(c, &c->o->jobs[i]->metadata, &last);
+    for (size_t i = 0; i < c->o->n_pods; i++)
+        require_gone(c, &c->o->pods[i]->metadata, &last);
+    if (c->o->anchor)
+        require_gone(c, &c->o->anchor->metadata, &last);
+}
+
 /* The artifacts go last: a pod that goes on may still upload. */
 void rco_run_do_gone_leftovers(void *p)
 {
     struct rco_run_ctx *c = RCO_RUN_CTX(p);
+    require_no_run(c);
     rco_run_do_engine_ended(p);
     if (rco_run_may_delete_anchor(c) && !has_engine(c))
         rco_plan_delete(c->plan, RCO_KIND_CONFIGMAP, &c->o->anchor->metadata);

@@ -250,7 +250,9 @@ static void strike_write(struct campaign *c, const struct reference *ref, int k)
     }
     strike(c, ref, "leader-paused",
            (struct sim_fault){.type = SIM_PAUSE, .at = k, .length = pauses[k % 4] * SIM_S}, 2);
-    strike(c, ref, "handed-over", (struct sim_fault){.type = SIM_TERM, .at = k}, 1 + k % 2);
+    strike(c, ref, "handed-over", (struct sim_fault){.type = SIM_TERM, .at = k}, 2);
+    if (k % 3 == 1)
+        strike(c, ref, "stopped", (struct sim_fault){.type = SIM_TERM, .at = k}, 1);
     if (k % 3 == 0)
         strike(c, ref, "leader-crash", (struct sim_fault){.type = SIM_CRASH_COMMIT, .at = k}, 2);
 }

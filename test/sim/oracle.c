@@ -315,7 +315,7 @@ static void check_economy(struct sim *s)
     if (s->writes - s->contended != s->operator_changes)
         sim_violation(s, "economy", "%d writes for %d changes", s->writes, s->operator_changes);
     if (s->gets)
-        sim_violation(s, "economy", "%d objects were read one by one", s->gets);
+        sim_violation(s, "economy", "%d objects that are there were read one by one", s->gets);
 }
 
 void sim_check_end(struct sim *s)

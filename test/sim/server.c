@@ -204,7 +204,7 @@ static void get(struct sim_call *c, const struct sim_target *t, const struct sim
         return;
     }
     v = sim_get(s, t->kind, t->ns, t->name);
-    s->gets += !c->election;
+    s->gets += v && !c->election; /* that something is gone has to be asked */
     a = v ? (struct sim_answer){.code = 200, .v = v} : sim_not_found(s, t->kind, t->name);
     answer(c, &a);
 }
