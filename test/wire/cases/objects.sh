@@ -57,7 +57,7 @@ planted_job_with_labels() {
     planted=$(query .metadata.uid)
     end_of_plan
     await 'the run is stalled' "$(runs "$run")" 'any(.status.conditions[]?; .type == "Stalled" and .status == "True" and .reason == "ForeignObject")'
-    equal 'nothing was begun' Planned "$(query .status.state)"
+    equal 'it waits for the name' Applying "$(query .status.state)"
     contains 'names it' "Job rco-$(twelve)-a in namespace $ns was not made for this run" "$(condition Stalled)"
     contains 'and what to do' "kubectl delete jobs rco-$(twelve)-a -n $ns" "$(condition Stalled)"
     api GET "$(jobs "rco-$(twelve)-a")"
