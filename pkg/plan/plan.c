@@ -124,6 +124,14 @@ struct rco_action *rco_plan_require_absent(struct rco_plan *plan, enum rco_kind 
     return a;
 }
 
+struct rco_action *rco_plan_require_current(struct rco_plan *plan, enum rco_kind kind,
+                                            const struct rco_meta *target)
+{
+    struct rco_action *a = add_for(plan, RCO_ACTION_CURRENT, kind, target);
+    a->resource_version = rco_arena_strdup(plan->arena, target->resource_version);
+    return a;
+}
+
 struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
                                   const struct rco_meta *regarding, const char *type,
                                   const char *reason, const char *note)

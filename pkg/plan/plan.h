@@ -19,6 +19,7 @@ enum rco_action_type {
     RCO_ACTION_DELETE,       /* with UID precondition; propagationPolicy Background. With a body only
                                 when a live GET shows the object to be what the body says */
     RCO_ACTION_ABSENT,       /* live GET: the plan goes on only when nothing with this uid is there */
+    RCO_ACTION_CURRENT,      /* live GET: the plan goes on only when the object has this version */
     RCO_ACTION_EVENT,        /* events.k8s.io/v1, best effort, never stops a plan */
     RCO_ACTION_REPLY         /* answer of a waiting gateway exchange, after the writes before it */
 };
@@ -87,6 +88,10 @@ struct rco_action *rco_plan_delete_same(struct rco_plan *plan, enum rco_kind kin
  * of ours any more, so that no cache will ever show it, counts as gone. */
 struct rco_action *rco_plan_require_absent(struct rco_plan *plan, enum rco_kind kind,
                                            const char *ns, const char *name, const char *uid);
+/* What follows is done only when the API server shows TARGET at the version that was decided on, for
+ * effects that carry no precondition on it. Otherwise as above. */
+struct rco_action *rco_plan_require_current(struct rco_plan *plan, enum rco_kind kind,
+                                            const struct rco_meta *target);
 struct rco_action *rco_plan_event(struct rco_plan *plan, enum rco_kind kind,
                                   const struct rco_meta *regarding, const char *type,
                                   const char *reason, const char *note);

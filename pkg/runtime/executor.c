@@ -379,7 +379,34 @@ static void on_compare_for_delete(void *ctx, const struct rco_kube_result *resul
         start_delete(x);
 }
 
-/* --- absent --- */
+/* --- absent, current --- */
+
+/* The decision was made on less than there is: anew, when the caches show it. */
+static void lags_behind(struct rco_execution *x, const struct rco_kube_result *result)
+{
+    const struct rco_action *a = x->action;
+
+    rco_error_set(&x->err, RCO_ECONFLICT, "%s %s/%s: the cache lags behind",
+                  rco_kind_info(a->kind)->kind, rco_str_or_empty(a->ns), a->name);
+    expect(x, result);
+    stop(x, RCO_EXECUTION_CONFLICT);
+}
+
+static void on_current(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
+{
+    struct rco_execution *x = ctx;
+
+    x->call = NULL;
+    if (err) {
+        x->err = *err;
+        stop(x, err->code == RCO_ENOTFOUND ? RCO_EXECUTION_CONFLICT : RCO_EXECUTION_RETRY);
+        return;
+    }
+    if (rco_streq(result->resource_version, x->action->resource_version))
+        next(x);
+    else
+        lags_behind(x, result);
+}
 
 static void on_absent(void *ctx, const struct rco_kube_result *result, const struct rco_error *err)
 {
@@ -396,10 +423,7 @@ static void on_absent(void *ctx, const struct rco_kube_result *result, const str
         next(x);
         return;
     }
-    rco_error_set(&x->err, RCO_ECONFLICT, "%s %s/%s is there: the cache lags behind",
-                  rco_kind_info(a->kind)->kind, rco_str_or_empty(a->ns), a->name);
-    expect(x, result);
-    stop(x, RCO_EXECUTION_CONFLICT);
+    lags_behind(x, result);
 }
 
 /* --- actions --- */
@@ -430,6 +454,9 @@ static void start_write(struct rco_execution *x)
         return;
     case RCO_ACTION_ABSENT:
         start_get(x, on_absent);
+        return;
+    case RCO_ACTION_CURRENT:
+        start_get(x, on_current);
         return;
     case RCO_ACTION_PATCH_STATUS:
         q.verb = RCO_KUBE_PATCH;

@@ -203,15 +203,15 @@ static bool is_destructive(const struct reference *ref, int k)
     return line && (strncmp(line, "DELETE", 6) == 0 || strncmp(line, "PATCH", 5) == 0);
 }
 
-static void strike(struct campaign *c, const struct reference *ref, const char *name,
-                   struct sim_fault fault, int replicas)
+static void strike_both(struct campaign *c, const struct reference *ref, const char *name,
+                        struct sim_fault fault, struct sim_fault second, int replicas)
 {
     struct sim_plan plan = {.workload = ref->workload->name,
                             .seed = 1,
                             .replicas = replicas,
                             .election = replicas > 1,
-                            .faults = {fault},
-                            .n_faults = 1};
+                            .faults = {fault, second},
+                            .n_faults = second.type ? 2 : 1};
     bool hurts =
         fault.type >= SIM_KILL_RUNNER || fault.type == SIM_CLOCK || fault.type == SIM_OUTAGE;
     struct sim_result r;
@@ -222,6 +222,26 @@ static void strike(struct campaign *c, const struct reference *ref, const char *
         try(c, name, &plan, &(struct sim_run_options){0}, &r);
     else
         agree(c, name, &plan, ref, MORE_WRITES_FAULT);
+}
+
+static void strike(struct campaign *c, const struct reference *ref, const char *name,
+                   struct sim_fault fault, int replicas)
+{
+    strike_both(c, ref, name, fault, (struct sim_fault){0}, replicas);
+}
+
+/* The leader goes at write K, and whoever comes has not seen the last of one type. */
+static void strike_successor(struct campaign *c, const struct reference *ref, int k)
+{
+    static const enum rco_kind kinds[] = {RCO_KIND_DEPSPEC, RCO_KIND_RUN,   RCO_KIND_JOB,
+                                          RCO_KIND_POD,     RCO_KIND_LEASE, RCO_KIND_CONFIGMAP,
+                                          RCO_KIND_ENV,     RCO_KIND_PVC};
+    struct sim_fault skew = {.type = SIM_SKEW, .at = k > 4 ? k - 4 : 1, .length = 3 * SIM_S};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(kinds); i++) {
+        skew.arg = (int)kinds[i];
+        strike_both(c, ref, "successor-behind", skew, (struct sim_fault){.type = SIM_TERM, .at = k}, 2);
+    }
 }
 
 /* Faults at write K. */
@@ -251,6 +271,8 @@ static void strike_write(struct campaign *c, const struct reference *ref, int k)
     strike(c, ref, "leader-paused",
            (struct sim_fault){.type = SIM_PAUSE, .at = k, .length = pauses[k % 4] * SIM_S}, 2);
     strike(c, ref, "handed-over", (struct sim_fault){.type = SIM_TERM, .at = k}, 2);
+    if (k % 3 == 0)
+        strike_successor(c, ref, k);
     if (k % 3 == 1)
         strike(c, ref, "stopped", (struct sim_fault){.type = SIM_TERM, .at = k}, 1);
     if (k % 3 == 0)

@@ -204,7 +204,9 @@ static void get(struct sim_call *c, const struct sim_target *t, const struct sim
         return;
     }
     v = sim_get(s, t->kind, t->ns, t->name);
-    s->gets += v && !c->election; /* that something is gone has to be asked */
+    /* What a decision rests on without a precondition has to be asked: that something is gone, that a
+     * ConfigMap is as the cache shows it. */
+    s->gets += v && !c->election && t->kind != RCO_KIND_CONFIGMAP;
     a = v ? (struct sim_answer){.code = 200, .v = v} : sim_not_found(s, t->kind, t->name);
     answer(c, &a);
 }

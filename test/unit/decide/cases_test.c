@@ -169,7 +169,7 @@ static void load_given(struct world *w, const struct decision *d, const struct r
 /* The plan's actions as a JSON list of the shape that cases want. */
 static struct rco_value *actions_tree(struct world *w)
 {
-    static const char *const words[] = {"create", "patch", "status", "delete", "absent", "event", "reply"};
+    static const char *const words[] = {"create", "patch", "status", "delete", "absent", "current", "event", "reply"};
     rco_autobuf text = RCO_BUF_INIT;
     struct rco_json_writer j;
     rco_json_writer_init(&j, &text);

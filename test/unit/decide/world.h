@@ -415,6 +415,7 @@ static inline bool world_execute(struct world *w, enum rco_kind kind, const char
             w->writes++;
             break;
         case RCO_ACTION_ABSENT:
+        case RCO_ACTION_CURRENT:
             break; /* nothing lags behind in this world */
         case RCO_ACTION_EVENT:
             w->events++;

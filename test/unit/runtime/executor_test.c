@@ -417,6 +417,39 @@ static void plan_absent(struct world *w)
     run(w);
 }
 
+static void test_A78_a_decision_on_the_present_version_goes_on(void **state)
+{
+    const struct rco_meta x = {.ns = "a", .name = "x", .uid = "uid-x", .resource_version = "33"};
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    rco_plan_require_current(&w.plan, RCO_KIND_CONFIGMAP, &x);
+    plan_reply(&w);
+    run(&w);
+    ok(&w, "GET", "/configmaps/x", "x", "33");
+    assert_int_equal(w.result, RCO_EXECUTION_DONE);
+    assert_int_equal(w.replies, 1);
+    world_release(&w);
+}
+
+static void test_A78_a_decision_on_an_older_version_is_made_anew(void **state)
+{
+    const struct rco_meta x = {.ns = "a", .name = "x", .uid = "uid-x", .resource_version = "32"};
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    rco_plan_require_current(&w.plan, RCO_KIND_CONFIGMAP, &x);
+    plan_reply(&w);
+    run(&w);
+    ok(&w, "GET", "/configmaps/x", "x", "33");
+    assert_int_equal(w.result, RCO_EXECUTION_CONFLICT);
+    assert_int_equal(w.replies, 0);
+    assert_non_null(w.gate);
+    world_release(&w);
+}
+
 static void test_A78_what_the_api_server_does_not_know_is_gone(void **state)
 {
     struct world w;
@@ -655,6 +688,8 @@ int main(void)
         cmocka_unit_test(test_A76_foreign_object_under_our_name_is_not_deleted),
         cmocka_unit_test(test_what_is_gone_before_the_comparison_is_decided_anew),
         cmocka_unit_test(test_comparison_that_outlasts_the_lease_deletes_nothing),
+        cmocka_unit_test(test_A78_a_decision_on_the_present_version_goes_on),
+        cmocka_unit_test(test_A78_a_decision_on_an_older_version_is_made_anew),
         cmocka_unit_test(test_A78_what_the_api_server_does_not_know_is_gone),
         cmocka_unit_test(test_A78_what_only_the_cache_misses_is_waited_for),
         cmocka_unit_test(test_A78_a_namesake_is_not_what_was_looked_for),
