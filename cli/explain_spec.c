@@ -151,6 +151,23 @@ static void add_retry(struct rco_explainer *x)
                     rco_buf_str(&in), failure->attempts);
 }
 
+/* Whether RUN may have changed something, whatever it says of itself. */
+static bool began_to_apply(const struct rco_run *run)
+{
+    const struct rco_run_status *s = run ? &run->status : NULL;
+
+    return s && (s->has_apply_receipt || (s->has_engine && !rco_str_empty(s->engine.pod_uid) &&
+                                          s->engine.phase == RCO_ENGINE_PHASE_APPLY));
+}
+
+/* What a failure leaves of the version that was applied before. */
+static const char *aftermath(const struct rco_facts *f)
+{
+    if (began_to_apply(f->last))
+        return "; part of it may have been applied";
+    return f->spec->status.has_applied_version ? "; what was applied before still stands" : "";
+}
+
 static void then_failed(struct rco_explainer *x)
 {
     const struct rco_depspec_status *s = &x->f->spec->status;
@@ -159,7 +176,7 @@ static void then_failed(struct rco_explainer *x)
 
     rco_explain_set(x, RCO_HEALTH_BAD, "Failed", "version %" PRId64 " of %s failed (%s)%s",
                     s->version, x->f->spec->metadata.name, rco_failure_class_name(s->failure.class),
-                    s->has_applied_version ? "; what was applied before still stands" : "");
+                    aftermath(x->f));
     if (last && last->status.has_failure && !rco_str_empty(last->status.failure.message)) {
         rco_explain_why(x, "%s", last->status.failure.message);
         if (!rco_str_empty(last->status.failure.urn))
