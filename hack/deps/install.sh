@@ -25,7 +25,7 @@ CLUSTER=(
     git openssl curl jq ca-certificates openssh-client openssh-server postgresql
 )
 TEST=(
-    clang-tidy curl jq lua5.1 nghttp2-server openssl procps python3 shellcheck spin
+    clang-tidy curl jq lua5.1 nghttp2-server openssh-server openssl procps python3 shellcheck spin
 )
 BENCH=(valgrind)
 PYTHON=(python3 python3-pip)
