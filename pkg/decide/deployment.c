@@ -304,14 +304,6 @@ static void create_run(void *p)
     rco_depspec_create_run(CTX(p), rco_depspec_next_number(CTX(p)));
 }
 
-static const struct rco_configmap *find_configmap(const struct rco_depspec_ctx *c, const char *name)
-{
-    for (size_t i = 0; i < c->o->n_configmaps; i++)
-        if (rco_streq(c->o->configmaps[i]->metadata.name, name))
-            return c->o->configmaps[i];
-    return NULL;
-}
-
 /* A leader that has just taken over may see the run that the last one made for a new value before it
  * sees that value itself: then its ConfigMap is the older one. */
 static void create_run_for_config(void *p)
@@ -319,7 +311,7 @@ static void create_run_for_config(void *p)
     struct rco_depspec_ctx *c = CTX(p);
     const struct rco_resolved *s = &c->resolution.snapshot;
     for (size_t i = 0; i < s->n_configs; i++) {
-        const struct rco_configmap *map = find_configmap(c, s->configs[i].config_map_name);
+        const struct rco_configmap *map = rco_depspec_configmap(c->o, s->configs[i].config_map_name);
         bool again = i && rco_streq(s->configs[i].config_map_name, s->configs[i - 1].config_map_name);
         if (map && !again)
             rco_plan_require_current(c->plan, RCO_KIND_CONFIGMAP, &map->metadata);

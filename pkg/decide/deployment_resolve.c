@@ -199,11 +199,12 @@ static bool check_repository(struct resolver *r)
 
 /* ---- configuration and Secrets ---- */
 
-static const struct rco_configmap *find_configmap(const struct resolver *r, const char *name)
+const struct rco_configmap *rco_depspec_configmap(const struct rco_depspec_observed *o,
+                                                  const char *name)
 {
-    for (size_t i = 0; i < r->o->n_configmaps; i++)
-        if (rco_streq(r->o->configmaps[i]->metadata.name, name))
-            return r->o->configmaps[i];
+    for (size_t i = 0; i < o->n_configmaps; i++)
+        if (rco_streq(o->configmaps[i]->metadata.name, name))
+            return o->configmaps[i];
     return NULL;
 }
 
@@ -218,7 +219,7 @@ static bool resolve_config(struct resolver *r, const struct rco_depspec_config_r
                                   "spec.configRefs: %s has no configMapKeyRef; other sources are "
                                   "not available in this version",
                                   ref->key));
-    const struct rco_configmap *map = find_configmap(r, name);
+    const struct rco_configmap *map = rco_depspec_configmap(r->o, name);
     const char *label = map ? rco_meta_label(&map->metadata, RCO_LABEL_ENVIRONMENT) : NULL;
     if (!map || !rco_streq(label, env))
         return wait_for(

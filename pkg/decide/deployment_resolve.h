@@ -19,6 +19,10 @@ struct rco_resolution {
 void rco_resolve(const struct rco_depspec_observed *observed, struct rco_arena *a,
                  struct rco_resolution *ret);
 
+/* The observed ConfigMap of that name, or NULL. */
+const struct rco_configmap *rco_depspec_configmap(const struct rco_depspec_observed *o,
+                                                  const char *name);
+
 /* The hash `inputs` of SNAPSHOT: over what it deploys (program, stack, configuration, Secrets by
  * name, outputs), not over how it is executed. */
 void rco_resolved_inputs(const struct rco_resolved *snapshot, char out[RCO_SHA256_HEX]);
