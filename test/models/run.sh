@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 . test/lib/results.sh
 here=$PWD/test/models
-work=${MODELS_DIR:-build/models}/work
+work=${MODELS_DIR:-build/models}/runs
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 rm -rf "${work:?}"/*
