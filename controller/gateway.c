@@ -193,11 +193,7 @@ static bool is_runner(const struct rco_gateway *g, const struct rco_identity *wh
     if (!run || !pod || rco_str_empty(run->status.engine.job_uid) ||
         !rco_streq(pod->metadata.uid, who->pod_uid))
         return false;
-    for (size_t i = 0; i < pod->metadata.n_owners; i++)
-        if (pod->metadata.owners[i].controller &&
-            rco_streq(pod->metadata.owners[i].uid, run->status.engine.job_uid))
-            return true;
-    return false;
+    return rco_meta_is_controlled_by(&pod->metadata, "Job", run->status.engine.job_uid);
 }
 
 static void heartbeat(struct call *c, const struct rco_identity *who)

@@ -147,6 +147,15 @@ const char *rco_meta_annotation(const struct rco_meta *m, const char *key)
     return rco_kv_get(m->annotations, m->n_annotations, key);
 }
 
+bool rco_meta_is_controlled_by(const struct rco_meta *m, const char *kind, const char *uid)
+{
+    for (size_t i = 0; i < m->n_owners; i++)
+        if (m->owners[i].controller && rco_streq(m->owners[i].kind, kind) &&
+            rco_streq(m->owners[i].uid, uid))
+            return true;
+    return false;
+}
+
 bool rco_meta_has_finalizer(const struct rco_meta *m, const char *finalizer)
 {
     for (size_t i = 0; i < m->n_finalizers; i++)

@@ -48,6 +48,9 @@ extern const struct rco_schema rco_condition_schema;
 /* Value of a label or annotation, or NULL. */
 const char *rco_meta_label(const struct rco_meta *m, const char *key);
 const char *rco_meta_annotation(const struct rco_meta *m, const char *key);
+/* Whether the controller that made the object is the KIND with UID, by its own word: whoever writes an
+ * object chooses its owners. */
+bool rco_meta_is_controlled_by(const struct rco_meta *m, const char *kind, const char *uid);
 bool rco_meta_has_finalizer(const struct rco_meta *m, const char *finalizer);
 
 #endif

@@ -41,14 +41,14 @@ static bool is_alive(const struct rco_run_ctx *c, const struct rco_job *job)
 static bool is_ahead(const struct rco_run_ctx *c, const struct rco_pod *pod)
 {
     for (size_t i = 0; i < c->o->n_jobs; i++)
-        if (belongs_to(pod, c->o->jobs[i]) && !rco_run_is_past_job(c, c->o->jobs[i]))
+        if (belongs_to(pod, c->o->jobs[i]) && !rco_run_has_come_to_job(c, c->o->jobs[i]))
             return true;
     return false;
 }
 
 static bool may_delete(const struct rco_run_ctx *c, const struct rco_job *job)
 {
-    return rco_run_may_delete_job(c, job) && rco_run_is_past_job(c, job);
+    return rco_run_may_delete_job(c, job) && rco_run_has_come_to_job(c, job);
 }
 
 static rco_wall resting_since(const struct rco_run_ctx *c)

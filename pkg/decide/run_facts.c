@@ -41,14 +41,6 @@ rco_wall rco_job_over_since(const struct rco_job *job)
     return 0;
 }
 
-static bool is_made_by(const struct rco_pod *pod, const char *job_uid)
-{
-    for (size_t i = 0; i < pod->metadata.n_owners; i++)
-        if (pod->metadata.owners[i].controller && rco_streq(pod->metadata.owners[i].uid, job_uid))
-            return true;
-    return false;
-}
-
 static const struct rco_pod *find_pod(const struct rco_run_ctx *c)
 {
     const struct rco_run_engine *e = &c->run->status.engine;
@@ -60,7 +52,7 @@ static const struct rco_pod *find_pod(const struct rco_run_ctx *c)
     for (size_t i = 0; i < c->o->n_pods; i++) {
         const struct rco_pod *pod = c->o->pods[i];
         /* The Job controller also takes in strangers that carry its labels: ours are held. */
-        if (is_made_by(pod, e->job_uid) && rco_pod_is_held(pod) &&
+        if (rco_meta_is_controlled_by(&pod->metadata, "Job", e->job_uid) && rco_pod_is_held(pod) &&
             (!newest || pod->metadata.creation > newest->metadata.creation))
             newest = pod;
     }

@@ -68,14 +68,9 @@ bool rco_run_is_recorded_job(const struct rco_run_ctx *c, const struct rco_job *
     return c->run && rco_streq(job->metadata.uid, c->run->status.engine.job_uid);
 }
 
-bool rco_run_is_past_job(const struct rco_run_ctx *c, const struct rco_job *job)
+bool rco_run_has_come_to_job(const struct rco_run_ctx *c, const struct rco_job *job)
 {
-    if (!c->run || rco_run_state_is_final(c->state))
-        return true;
-    enum rco_phase phase = phase_of_job(c, job);
-    if (c->state == RCO_RUN_STATE_PLANNED || c->state == RCO_RUN_STATE_AWAITING_APPROVAL)
-        return phase != RCO_PHASE_APPLY;
-    return phase == RCO_PHASE_NONE;
+    return !c->run || !rco_run_is_before(c, phase_of_job(c, job));
 }
 
 bool rco_run_may_delete_job(const struct rco_run_ctx *c, const struct rco_job *job)

@@ -33,10 +33,10 @@ void rco_run_write_anchor(const struct rco_run_ctx *c, struct rco_buf *out);
 /* Whether JOB is the one whose uid the run has recorded. */
 bool rco_run_is_recorded_job(const struct rco_run_ctx *c, const struct rco_job *job);
 
-/* Whether the run, as it is seen, has come past the phase of JOB (or of no Job of ours). A Job of a
+/* Whether the run, as it is seen, has come to the phase of JOB (or JOB is none of ours). A Job of a
  * phase that has not come is either made by a leader before us, whose writes our cache of runs does
  * not show yet, or planted; the phase itself will tell. */
-bool rco_run_is_past_job(const struct rco_run_ctx *c, const struct rco_job *job);
+bool rco_run_has_come_to_job(const struct rco_run_ctx *c, const struct rco_job *job);
 
 /* Whether JOB stands under a name of ours and may be the operator's to delete: it is not known to be
  * another's. Of a run that is gone its name and label have to do; of one that was let go (no

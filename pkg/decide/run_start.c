@@ -94,12 +94,8 @@ void rco_run_do_start_ending(void *p)
 
 static bool is_owned(const struct rco_run_ctx *c)
 {
-    const struct rco_meta *pod = &c->start_pod->metadata;
-    for (size_t i = 0; i < pod->n_owners; i++)
-        if (rco_streq(pod->owners[i].kind, "Job") && pod->owners[i].controller &&
-            rco_streq(pod->owners[i].uid, c->run->status.engine.job_uid))
-            return true;
-    return false;
+    return rco_meta_is_controlled_by(&c->start_pod->metadata, "Job",
+                                     c->run->status.engine.job_uid);
 }
 
 static const char *account(const struct rco_run_ctx *c)
