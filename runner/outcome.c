@@ -45,6 +45,7 @@ static void failed_engine(struct rco_runner *r, const struct rco_engine_done *d,
                                  .plan_violation = s->plan_violation,
                                  .policy_violation = s->policy_violation,
                                  .resource_failed = s->resource_failed,
+                                 .program_failed = s->program_failed,
                                  .error = error};
     enum rco_failure_class class = rco_fail_of_engine(&end);
     if (d->timed_out || d->cancelled)

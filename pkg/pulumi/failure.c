@@ -19,7 +19,7 @@
 
 static const struct rco_fail_row rows[] = {
     ROW(UNSET, RCO_RETRY_NEVER, {0}, ""),
-    ROW(SOURCE, RCO_RETRY_NEVER, {0}, "correct programRef or programVersion, or push the commit"),
+    ROW(SOURCE, RCO_RETRY_NEVER, {0}, "correct the program or programRef, push, and set programVersion to that commit"),
     ROW(CONFIG, RCO_RETRY_BACKOFF, SOON, "correct what is named, then ask for run-now"),
     ROW(AUTH, RCO_RETRY_NEVER, {0}, "correct the credentials that the Environment names"),
     ROW(POLICY, RCO_RETRY_NEVER, {0}, "change the program so that the policy holds"),
@@ -100,11 +100,14 @@ static const struct text_rule engine_rules[] = {
     {"no resource plugin", RCO_FAILURE_CLASS_CONFIG},
     {"no language plugin", RCO_FAILURE_CLASS_CONFIG},
     {"plugin acquisition is disabled", RCO_FAILURE_CLASS_CONFIG},
+    {"error loading package", RCO_FAILURE_CLASS_CONFIG},
     {"could not find plugin", RCO_FAILURE_CLASS_CONFIG},
     {"failed to load language plugin", RCO_FAILURE_CLASS_CONFIG},
     {"no space left on device", RCO_FAILURE_CLASS_CONFIG},
     {"read-only file system", RCO_FAILURE_CLASS_CONFIG},
     {"permission denied", RCO_FAILURE_CLASS_CONFIG},
+    {"panic: ", RCO_FAILURE_CLASS_INTERNAL},
+    {"error reading from server", RCO_FAILURE_CLASS_INTERNAL}, /* a language host that is gone */
 };
 
 enum rco_failure_class rco_fail_of_engine(const struct rco_engine_end *end)
@@ -133,6 +136,8 @@ enum rco_failure_class rco_fail_of_engine(const struct rco_engine_end *end)
         return RCO_FAILURE_CLASS_RESOURCE;
     if (f != RCO_FAILURE_CLASS_UNSET)
         return f;
+    if (end->program_failed)
+        return RCO_FAILURE_CLASS_SOURCE;
     if (end->exit_code < 0 || end->exit_code == 255)
         return RCO_FAILURE_CLASS_INTERNAL;
     return RCO_FAILURE_CLASS_RESOURCE;

@@ -39,6 +39,7 @@ struct rco_engine_end {
     bool plan_violation;   /* an error said that the plan is violated */
     bool policy_violation; /* a mandatory policy event was seen */
     bool resource_failed;  /* a resOpFailedEvent was seen */
+    bool program_failed;   /* the error is one of the program's own */
     const char *error;     /* first error diagnostic, or first error line of stderr; may be NULL */
 };
 

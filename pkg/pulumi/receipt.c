@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "pulumi/diagnostics.h"
 #include "pulumi/digest.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ struct rco_receipt_builder {
     size_t n_ops, size_ops;
     struct rco_operation *done; /* apply: changing steps of the update part that succeeded */
     size_t n_done, size_done;
-    const char *soft_error; /* first "Error: ..." that a language host printed */
+    struct rco_diagnostics diagnostics;
+    const char *failed_urn; /* of the first resource that failed */
     struct rco_receipt_result r;
 };
 
@@ -145,99 +147,6 @@ static void step_ends(struct rco_receipt_builder *b, const struct rco_engine_eve
     }
 }
 
-static bool is_generic(const char *line)
-{
-    static const char *const generic[] = {"update failed",         "preview failed",
-                                          "destroy failed",        "error: update failed",
-                                          "error: preview failed", "an unhandled error occurred"};
-    for (size_t i = 0; i < RCO_ARRAY_LEN(generic); i++)
-        if (rco_str_has_prefix(line, generic[i]))
-            return true;
-    return false;
-}
-
-static char *trim(char *s)
-{
-    while (*s == ' ' || *s == '\t' || *s == '*' || *s == '\r')
-        s++;
-    for (size_t n = strlen(s); n > 0 && strchr(" \t\r", s[n - 1]); n--)
-        s[n - 1] = '\0';
-    return s;
-}
-
-/* Where a traceback of Python names the exception: the first line behind the last traceback that is
- * not indented. NULL when there is none. */
-static char *exception_line(char *text)
-{
-    static const char mark[] = "Traceback (most recent call last):";
-    char *last = NULL;
-    for (char *at = strstr(text, mark); at; at = strstr(at + 1, mark))
-        last = at;
-    char *nl = last ? strchr(last, '\n') : NULL;
-    while (nl && (nl[1] == ' ' || nl[1] == '\n'))
-        nl = strchr(nl + 1, '\n');
-    return nl && nl[1] ? nl + 1 : NULL;
-}
-
-/* The first line of MESSAGE that says something, with the next one when it ends in a colon. */
-static const char *sentence(struct rco_arena *a, const char *message)
-{
-    char *text = rco_arena_strdup(a, message), *save = NULL;
-    rco_autobuf out = RCO_BUF_INIT;
-    text[rco_event_strip_markup(text, strlen(text))] = '\0';
-    char *exception = exception_line(text);
-    if (exception) {
-        rco_buf_adds(&out, "unhandled exception:");
-        text = exception;
-    }
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        line = trim(line);
-        if (!*line)
-            continue;
-        if (out.len > 0)
-            rco_buf_addc(&out, ' ');
-        rco_buf_adds(&out, line);
-        if (line[strlen(line) - 1] != ':' || out.len > RCO_RECEIPT_MAX_MESSAGE)
-            break;
-    }
-    if (out.len > RCO_RECEIPT_MAX_MESSAGE) {
-        size_t n = RCO_RECEIPT_MAX_MESSAGE;
-        while (n > 0 && ((unsigned char)out.data[n] & 0xc0) == 0x80)
-            n--; /* not within a character */
-        out.data[n] = '\0';
-    }
-    const char *s = rco_buf_str(&out);
-    bool prefixed = rco_str_has_prefix(s, "error: ") || rco_str_has_prefix(s, "Error: ");
-    return rco_arena_strdup(a, prefixed ? s + 7 : s);
-}
-
-static void note_error(struct rco_receipt_builder *b, const char *message, const char *urn)
-{
-    struct rco_receipt_result *r = &b->r;
-    if (rco_str_empty(message))
-        return;
-    /* A planned step that never came is the plan's refusal only when nothing went wrong before it:
-     * after a resource failed, those that depend on it are left out, and this says no more. */
-    bool left_out = strstr(message, "expected resource operations for") &&
-                    (r->resource_failed || (r->error && !is_generic(r->error)));
-    bool violation = strstr(message, "violates plan") ||
-                     strstr(message, "is not allowed by the plan") ||
-                     (strstr(message, "expected resource operations for") && !left_out);
-    if (left_out && r->error && !is_generic(r->error))
-        return;
-    bool better = !r->error || (violation && !r->plan_violation) ||
-                  (is_generic(r->error) && !r->plan_violation);
-    r->plan_violation = r->plan_violation || violation;
-    if (!better)
-        return;
-    const char *s = sentence(&b->a, message);
-    if (!*s)
-        return;
-    r->error = s;
-    if (!rco_str_empty(urn))
-        r->error_urn = rco_arena_strdup(&b->a, urn);
-}
-
 /* The preview part of an apply is over: what is counted from here on is what was done. */
 static void begin_update(struct rco_receipt_builder *b)
 {
@@ -278,8 +187,8 @@ void rco_receipt_builder_event(struct rco_receipt_builder *b, const struct rco_e
         break;
     case RCO_EVENT_FAILED:
         b->r.resource_failed = true;
-        if (!b->r.error_urn)
-            b->r.error_urn = rco_arena_strdup(&b->a, e->urn);
+        if (!b->failed_urn)
+            b->failed_urn = rco_arena_strdup(&b->a, e->urn);
         break;
     case RCO_EVENT_SUMMARY:
         summary(b, e);
@@ -287,17 +196,11 @@ void rco_receipt_builder_event(struct rco_receipt_builder *b, const struct rco_e
     case RCO_EVENT_POLICY:
         b->r.policy_violation = b->r.policy_violation || e->mandatory;
         if (e->mandatory)
-            note_error(b, e->message, e->urn);
+            rco_diagnostics_policy(&b->diagnostics, e->message, e->urn, &b->a);
         break;
     case RCO_EVENT_DIAGNOSTIC:
-        if (rco_streq(e->severity, "error"))
-            note_error(b, e->message, e->urn);
-        else if (rco_streq(e->severity, "info#err") && !b->soft_error && e->message &&
-                 strncasecmp(e->message, "error", 5) == 0)
-            b->soft_error = sentence(&b->a, e->message);
-        break;
     case RCO_EVENT_ERROR:
-        note_error(b, e->message, NULL);
+        rco_diagnostics_event(&b->diagnostics, e, b->r.resource_failed, &b->a);
         break;
     default:
         break;
@@ -306,9 +209,13 @@ void rco_receipt_builder_event(struct rco_receipt_builder *b, const struct rco_e
 
 void rco_receipt_builder_result(struct rco_receipt_builder *b, struct rco_receipt_result *ret)
 {
+    struct rco_diagnostics d = b->diagnostics;
     *ret = b->r;
-    if (b->soft_error && (!ret->error || is_generic(ret->error)))
-        ret->error = b->soft_error;
+    rco_diagnostics_end(&d);
+    ret->error = d.error;
+    ret->error_urn = d.error_urn ? d.error_urn : b->failed_urn;
+    ret->plan_violation = d.plan_violation;
+    ret->program_failed = d.program_failed;
     rco_operations_digest(b->ops, b->n_ops, ret->operations_digest);
 }
 

@@ -14,7 +14,6 @@
 #define RCO_RECEIPT_MAX_TYPES 200
 #define RCO_RECEIPT_MAX_RESOURCES 20
 #define RCO_RECEIPT_MAX_OUTPUTS 4096 /* bytes of names and values */
-#define RCO_RECEIPT_MAX_MESSAGE 1000
 
 struct rco_receipt_builder;
 
@@ -39,7 +38,7 @@ struct rco_receipt_result {
     bool touched;                   /* a changing step of the update part began */
     bool policy_violation, resource_failed;
     const char *error, *error_urn; /* first error diagnostic that says something; may be NULL */
-    bool plan_violation;
+    bool plan_violation, program_failed; /* what the error says, see diagnostics.h */
     bool outputs_changed;       /* outputs of the root stack differ between old and new */
     char operations_digest[65]; /* plan: of the preview part; apply: of its preview part too */
 };

@@ -1,6 +1,7 @@
 /* Any bytes as the engine's event stream: through the mask, cut into lines, into the receipt of a
  * plan or of an apply. The first byte chooses the phase and the size of the pieces. Then as an
  * exported state. */
+#include "pulumi/diagnostics.h"
 #include "pulumi/digest.h"
 #include "pulumi/events.h"
 #include "pulumi/failure.h"
@@ -71,8 +72,9 @@ static void check_receipt(struct rco_receipt_builder *b)
     for (size_t i = 0; i < r.n_types; i++)
         adds += r.types[i].adds;
     REQUIRE(r.truncated || adds == r.adds);
-    REQUIRE(!s.error || strlen(s.error) <= RCO_RECEIPT_MAX_MESSAGE);
-    struct rco_engine_end end = {.exit_code = 1, .error = s.error};
+    REQUIRE(!s.error || strlen(s.error) <= RCO_DIAGNOSTICS_MAX_SENTENCE);
+    struct rco_engine_end end = {
+        .exit_code = 1, .program_failed = s.program_failed, .error = s.error};
     REQUIRE(rco_fail_of_engine(&end) > RCO_FAILURE_CLASS_UNKNOWN);
 }
 

@@ -640,11 +640,20 @@ class Values(Base):
         self.failure(self.gateway.receipts[-1], "Config", "LD_PRELOAD is set by the runner")
 
     def test_a_program_that_does_not_compile(self):
-        commit = self.repository.commit({"broken/Pulumi.yaml": "name: shop\nruntime: yaml\noutputs:\n  a: ${nothing}\n"})
-        pod = self.pod(program=(self.repository.url, "broken", commit))
-        self.assertEqual(pod.all(), 0, pod.output("engine"))
-        self.failure(self.gateway.receipts[-1], "Resource", "nothing")
-        self.assertIn("nothing", self.gateway.artifact("log").decode())
+        """What the language host says of it, where in the program, and that it is the program's fault."""
+        properties = "resources:\n  r:\n    type: kubernetes:core/v1:ConfigMap\n    properties: {dataa: {}}\n"
+        for text, said in (
+                ("outputs:\n  a: ${nothing}\n", '"nothing" could not be found (Pulumi.yaml line 4)'),
+                (properties, "Property dataa does not exist on 'kubernetes:core/v1:ConfigMap' (Pulumi.yaml line 6)"),
+                ("variables: {a: '${b}', b: '${a}'}\n", "circular dependency of variable 'a'"),
+        ):
+            with self.subTest(said):
+                self.gateway.reset()
+                commit = self.repository.commit({"broken/Pulumi.yaml": "name: shop\nruntime: yaml\n" + text})
+                pod = self.pod(program=(self.repository.url, "broken", commit))
+                self.assertEqual(pod.all(), 0, pod.output("engine"))
+                self.failure(self.gateway.receipts[-1], "Source", said)
+                self.assertIn(said.split(" (")[0], self.gateway.artifact("log").decode())
 
     def test_a_missing_configuration_key(self):
         pod = self.pod(secrets=[], configs=[("shop:greeting", "x")])

@@ -83,8 +83,8 @@ specification outputs outputs "$outputs" '{
     "exportOutputs": ["word", "number", "map", "password", "hidden", "not-there"]}' >/dev/null
 
 fails syntax Source 'Pulumi.yaml'
-fails unknown Resource 'NoSuchThing' && log_has "$(run_of unknown)" 'NoSuchThing'
-fails reference Resource 'there' && log_has "$(run_of reference)" 'there'
+fails unknown Source 'NoSuchThing' && log_has "$(run_of unknown)" 'NoSuchThing'
+fails reference Source 'there' && log_has "$(run_of reference)" 'there'
 fails required Config 'must' && log_has "$(run_of required)" 'must'
 fails invalid Resource 'Not_A_Name' && log_has "$(run_of invalid)" 'Not_A_Name'
 contains 'the resource that failed is named' 'kubernetes:core/v1:ConfigMap::bad' "$(get "prun/$(run_of invalid)" .status.failure.urn)"

@@ -72,7 +72,7 @@ fi
 fails missing Source 'pip install: Could not find a version that satisfies the requirement no-such-package==1.0'
 specification raises raises "$raises" >/dev/null
 specification noise noise "$noise" '{"exportOutputs": ["text"]}' >/dev/null
-fails raises Resource 'the program gives up here' && log_has "$(run_of raises)" '__main__.py'
+fails raises Source 'the program gives up here' && log_has "$(run_of raises)" '__main__.py'
 
 run=$(run_of noise)
 if applies 'a program that prints binary and 100 MB' "$run"; then

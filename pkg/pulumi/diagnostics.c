@@ -1,0 +1,241 @@
+#include "pulumi/diagnostics.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Whether LINE only says that something failed. */
+static bool is_generic(const char *line)
+{
+    static const char *const generic[] = {
+        "update failed",
+        "preview failed",
+        "destroy failed",
+        "error: update failed",
+        "error: preview failed",
+        "an unhandled error occurred",
+        "error reading from server" /* the language host is gone: its own last words say more */
+    };
+    for (size_t i = 0; i < RCO_ARRAY_LEN(generic); i++)
+        if (rco_str_has_prefix(line, generic[i]))
+            return true;
+    return false;
+}
+
+static char *trim(char *s)
+{
+    while (*s == ' ' || *s == '\t' || *s == '*' || *s == '\r')
+        s++;
+    for (size_t n = strlen(s); n > 0 && strchr(" \t\r", s[n - 1]); n--)
+        s[n - 1] = '\0';
+    return s;
+}
+
+/* Where a traceback of Python names the exception: the first line behind the last traceback that is
+ * not indented. NULL when there is none. */
+static char *exception_line(char *text)
+{
+    static const char mark[] = "Traceback (most recent call last):";
+    char *last = NULL;
+    for (char *at = strstr(text, mark); at; at = strstr(at + 1, mark))
+        last = at;
+    char *nl = last ? strchr(last, '\n') : NULL;
+    while (nl && (nl[1] == ' ' || nl[1] == '\n'))
+        nl = strchr(nl + 1, '\n');
+    return nl && nl[1] ? nl + 1 : NULL;
+}
+
+/* Whether LINE is the head of a list of errors: "4 errors occurred:", also behind other words. */
+static bool is_list_head(const char *line)
+{
+    return rco_str_has_suffix(line, "1 error occurred:") ||
+           rco_str_has_suffix(line, " errors occurred:");
+}
+
+/* Ends OUT at its cap, not within a character. */
+static void cut(struct rco_buf *out, size_t max)
+{
+    if (out->len <= max)
+        return;
+    while (max > 0 && ((unsigned char)out->data[max] & 0xc0) == 0x80)
+        max--;
+    out->data[max] = '\0';
+    out->len = max;
+}
+
+static bool is_point(const char *line)
+{
+    return line[strspn(line, " \t")] == '*';
+}
+
+static size_t count_points(const char *text)
+{
+    size_t n = 0;
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        n += is_point(line);
+    return n;
+}
+
+/* The points of a list of errors: the first says which resource, later ones say the cause (a pod
+ * that cannot start), so all N are told, each with its share of the room when they are long. */
+static void add_points(struct rco_buf *out, char *text, size_t n)
+{
+    size_t share = RCO_DIAGNOSTICS_MAX_SENTENCE / n, length = strlen(text);
+    char *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        rco_autobuf point = RCO_BUF_INIT;
+        if (!is_point(line) || is_list_head(line))
+            continue;
+        rco_buf_adds(&point, trim(line));
+        if (length > RCO_DIAGNOSTICS_MAX_SENTENCE)
+            cut(&point, share > 2 ? share - 2 : share);
+        if (out->len > 0)
+            rco_buf_adds(out, out->data[out->len - 1] == ':' ? " " : "; ");
+        rco_buf_adds(out, rco_buf_str(&point));
+    }
+}
+
+/* What MESSAGE says in one line: its first line that says something, with the next one when it ends
+ * in a colon; of a list of errors its points. */
+static const char *sentence(struct rco_arena *a, const char *message)
+{
+    char *text = rco_arena_strdup(a, message), *save = NULL;
+    rco_autobuf out = RCO_BUF_INIT;
+    text[rco_event_strip_markup(text, strlen(text))] = '\0';
+    char *exception = exception_line(text);
+    if (exception) {
+        rco_buf_adds(&out, "unhandled exception:");
+        text = exception;
+    }
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        line = trim(line);
+        if (!*line)
+            continue;
+        size_t points = is_list_head(line) ? count_points(save) : 0;
+        if (points > 0) {
+            add_points(&out, save, points);
+            break;
+        }
+        if (out.len > 0)
+            rco_buf_addc(&out, ' ');
+        rco_buf_adds(&out, line);
+        if (line[strlen(line) - 1] != ':' || out.len > RCO_DIAGNOSTICS_MAX_SENTENCE)
+            break;
+    }
+    cut(&out, RCO_DIAGNOSTICS_MAX_SENTENCE);
+    const char *s = rco_buf_str(&out);
+    bool prefixed = rco_str_has_prefix(s, "error: ") || rco_str_has_prefix(s, "Error: ");
+    return rco_arena_strdup(a, prefixed ? s + 7 : s);
+}
+
+/* What asks a provider is not the program's fault, wherever it stands in the program. */
+static bool asks_a_provider(const char *message)
+{
+    return strstr(message, "invocation of ") || strstr(message, "invoke of ");
+}
+
+/* "FILE line N" of a line "  on FILE line N:", by which the YAML language host says where in the
+ * program an error is; NULL for another line. */
+static const char *place_of_line(struct rco_arena *a, const char *text)
+{
+    char *line = trim(rco_arena_strndup(a, text, strcspn(text, "\n")));
+    size_t n = strlen(line);
+    if (!rco_str_has_prefix(line, "on ") || !strstr(line, " line ") || line[n - 1] != ':')
+        return NULL;
+    line[n - 1] = '\0';
+    return line + 3;
+}
+
+/* The same of a whole diagnostic. */
+static const char *place_of(struct rco_arena *a, const char *message)
+{
+    const char *at = strstr(message, "\n  on ");
+    return at ? place_of_line(a, at + 1) : NULL;
+}
+
+static const char *with_place(struct rco_arena *a, const char *error, const char *place)
+{
+    if (!place || strlen(error) + strlen(place) + 3 > RCO_DIAGNOSTICS_MAX_SENTENCE)
+        return error;
+    return rco_arena_printf(a, "%s (%s)", error, place);
+}
+
+static bool blames_the_program(const char *message, const char *place)
+{
+    return !asks_a_provider(message) && (place || strstr(message, "unhandled exception") ||
+                                         strstr(message, "an unhandled error occurred") ||
+                                         strstr(message, "Duplicate resource URN"));
+}
+
+static void note_error(struct rco_diagnostics *d, const char *message, const char *urn,
+                       bool resource_failed, struct rco_arena *a)
+{
+    if (rco_str_empty(message))
+        return;
+    /* A planned step that never came is the plan's refusal only when nothing went wrong before it:
+     * after a resource failed, those that depend on it are left out, and this says no more. */
+    bool known = d->error && !is_generic(d->error);
+    bool missing = strstr(message, "expected resource operations for");
+    bool left_out = missing && (resource_failed || known);
+    bool violation = strstr(message, "violates plan") ||
+                     strstr(message, "is not allowed by the plan") || (missing && !left_out);
+    if (left_out && known)
+        return;
+    bool better = !d->error || ((violation || !known) && !d->plan_violation);
+    d->plan_violation = d->plan_violation || violation;
+    if (!better)
+        return;
+    const char *s = sentence(a, message);
+    if (!*s)
+        return;
+    const char *place = place_of(a, message);
+    d->error = with_place(a, s, place);
+    d->program_failed = blames_the_program(message, place);
+    if (!rco_str_empty(urn))
+        d->error_urn = rco_arena_strdup(a, urn);
+}
+
+/* What a language host printed to its stderr comes as diagnostics of severity info#err. */
+static void note_told(struct rco_diagnostics *d, const char *message, struct rco_arena *a)
+{
+    bool panic = rco_str_has_prefix(message, "panic: ");
+    if (d->place_may_follow) {
+        d->place_may_follow = false;
+        d->told = with_place(a, d->told, place_of_line(a, message));
+    } else if (!d->told && (panic || strncasecmp(message, "error", 5) == 0)) {
+        d->told = sentence(a, message);
+        d->told_of_program = !panic && !asks_a_provider(message);
+        d->place_may_follow = !panic;
+    }
+}
+
+void rco_diagnostics_event(struct rco_diagnostics *d, const struct rco_engine_event *e,
+                           bool resource_failed, struct rco_arena *a)
+{
+    if (e->ephemeral || !e->message)
+        return;
+    if (e->type == RCO_EVENT_ERROR)
+        note_error(d, e->message, NULL, resource_failed, a);
+    else if (rco_streq(e->severity, "error"))
+        note_error(d, e->message, e->urn, resource_failed, a);
+    else if (rco_streq(e->severity, "info#err"))
+        note_told(d, e->message, a);
+}
+
+void rco_diagnostics_policy(struct rco_diagnostics *d, const char *message, const char *urn,
+                            struct rco_arena *a)
+{
+    note_error(d, message, urn, false, a);
+}
+
+void rco_diagnostics_end(struct rco_diagnostics *d)
+{
+    if (!d->told || (d->error && !is_generic(d->error)))
+        return;
+    d->error = d->told;
+    d->program_failed = d->told_of_program;
+}
