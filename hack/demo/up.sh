@@ -30,8 +30,9 @@ step "Images of the operator, the runner and the demo's web server"
 image() { # DOCKERFILE TARGET NAME:TAG
     hack/cluster/load-image.sh "$(hack/cluster/build-image.sh "$@")"
 }
-image Dockerfile controller "runtimecloud.local/runtime-cloud-controller:$VERSION"
-image Dockerfile runner "runtimecloud.local/runtime-cloud-runner:$VERSION"
+built_from=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+image Dockerfile controller "runtimecloud.local/runtime-cloud-controller:$VERSION" --build-arg "REVISION=$built_from"
+image Dockerfile runner "runtimecloud.local/runtime-cloud-runner:$VERSION" --build-arg "REVISION=$built_from"
 image examples/quickstart/web/Dockerfile web runtimecloud.local/demo-web:1
 
 step "A Git server with the example's program"

@@ -62,9 +62,10 @@ image() { # DOCKERFILE TARGET NAME:TAG
     [ "$(cat "$WORK/loaded-$2" 2>/dev/null)" = "$archive $KUBECONFIG $(stat -c %Y "$KUBECONFIG")" ] || hack/cluster/load-image.sh "$archive" >/dev/null
     echo "$archive $KUBECONFIG $(stat -c %Y "$KUBECONFIG")" >"$WORK/loaded-$2"
 }
-image Dockerfile controller "runtimecloud.local/runtime-cloud-controller:$VERSION"
-image Dockerfile runner "runtimecloud.local/runtime-cloud-runner:$VERSION"
-image Dockerfile runner-python "runtimecloud.local/runtime-cloud-runner-python:$VERSION"
+built_from=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+image Dockerfile controller "runtimecloud.local/runtime-cloud-controller:$VERSION" --build-arg "REVISION=$built_from"
+image Dockerfile runner "runtimecloud.local/runtime-cloud-runner:$VERSION" --build-arg "REVISION=$built_from"
+image Dockerfile runner-python "runtimecloud.local/runtime-cloud-runner-python:$VERSION" --build-arg "REVISION=$built_from"
 image examples/quickstart/web/Dockerfile web runtimecloud.local/demo-web:1
 
 step 'Git, PostgreSQL'

@@ -67,6 +67,7 @@ rc why web -n "$ns" >/dev/null
 equal 'why: exit code 0' 0 $?
 text=$(rc check -n "$ns")
 equal 'check: exit code 0' 0 "$?"
+contains 'the operator says which commit it is of' "$built_from" "$(operator logs deployment/runtime-cloud-operator | head -n 20)"
 rc status no-such-thing -n "$ns" >/dev/null 2>&1
 equal 'status of nothing: exit code 1' 1 $?
 rc status --no-such-flag >/dev/null 2>&1
