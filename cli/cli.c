@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "format.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,26 +41,6 @@ struct rco_style rco_cli_style(const struct rco_options *opt, const struct rco_c
     };
 }
 
-/* A word of a command that can be pasted: quoted where the shell would see something in it. */
-static void add_word(struct rco_buf *out, const char *s)
-{
-    bool plain = *s != '\0';
-
-    for (const char *p = s; *p; p++)
-        plain = plain && (isalnum((unsigned char)*p) || strchr("-_./:@+=,", *p));
-    if (plain) {
-        rco_buf_adds(out, s);
-        return;
-    }
-    rco_buf_addc(out, '\'');
-    for (; *s; s++)
-        if (*s == '\'')
-            rco_buf_adds(out, "'\\''");
-        else
-            rco_buf_addc(out, *s);
-    rco_buf_addc(out, '\'');
-}
-
 const char *rco_cli_flags(struct rco_arena *a, const struct rco_options *opt, const char *ns)
 {
     rco_autobuf out = RCO_BUF_INIT;
@@ -79,9 +58,19 @@ const char *rco_cli_flags(struct rco_arena *a, const struct rco_options *opt, co
         if (!words[i].value)
             continue;
         rco_buf_adds(&out, words[i].flag);
-        add_word(&out, words[i].value);
+        rco_text_word(&out, words[i].value);
     }
     return rco_arena_strdup(a, rco_buf_str(&out));
+}
+
+void rco_cli_renew(struct rco_cli *cli)
+{
+    struct rco_options anywhere = *cli->opt;
+
+    anywhere.ns = NULL;
+    rco_arena_clear(&cli->arena);
+    cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+    cli->cluster_flags = rco_cli_flags(&cli->arena, &anywhere, NULL);
 }
 
 static int load_config(struct rco_cli *cli, struct rco_error *err)
@@ -238,7 +227,7 @@ int rco_cli_main(const struct rco_verb *root, int argc, char **argv,
         return RCO_EXIT_FINE;
     }
     cli.style = rco_cli_style(cli.opt, env);
-    cli.flags = rco_cli_flags(&cli.arena, cli.opt, NULL);
+    rco_cli_renew(&cli);
     code = cli.parsed.verb->run(&cli);
     rco_cli_http_free(cli.http);
     rco_kube_config_release(&cli.config);

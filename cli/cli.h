@@ -33,11 +33,15 @@ struct rco_cli {
     struct rco_cli_http *http; /* NULL before rco_cli_connect */
     const char *ns;    /* the namespace asked for or of the context; set by rco_cli_connect */
     const char *flags; /* what commands need to reach the same place, like " -n team-a" */
+    const char *cluster_flags; /* the same without the namespace */
 };
 
 /* Parses, runs the verb, cleans up; returns the exit code. ROOT is the table of verbs. */
 int rco_cli_main(const struct rco_verb *root, int argc, char **argv,
                  const struct rco_cli_environment *env);
+
+/* Forgets what the arena holds, for another look, and makes the flags anew. */
+void rco_cli_renew(struct rco_cli *cli);
 
 /* Reads the kubeconfig and makes the client. Again: nothing. */
 RCO_MUST_CHECK int rco_cli_connect(struct rco_cli *cli, struct rco_error *err);

@@ -1,10 +1,12 @@
 #include "explain.h"
 
 #include "advice.h"
+#include "advice_words.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "explain_internal.h"
 #include "text.h"
+#include "json/writer.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -101,25 +103,35 @@ static const char *env_name(const struct rco_facts *f)
                      : NULL;
 }
 
-void rco_explain_next(struct rco_explainer *x, const char *template)
+static const char *expand(const struct rco_explainer *x, const char *template)
 {
     const struct rco_facts *f = x->f;
-    const struct rco_text_var vars[] = {
+    struct rco_text_var vars[6 + RCO_ADVICE_MAX_NAMES] = {
         {"spec", spec_name(f)},
         {"run", run_name(f)},
         {"env", env_name(f)},
         {"ns", subject(f)->ns},
         {"flags", f->flags ? f->flags : ""},
+        {"cluster", f->cluster ? f->cluster : ""},
     };
+    size_t n = 6;
+
+    for (size_t i = 0; i < x->n_names && n < RCO_ARRAY_LEN(vars); i++)
+        vars[n++] = x->names[i];
+    return rco_text_expand(x->a, template, vars, n);
+}
+
+void rco_explain_next(struct rco_explainer *x, const char *template)
+{
     const char *text;
 
     /* Without an Environment nothing below it has been looked at. */
-    if (f->env_missing &&
+    if (x->f->env_missing &&
         (strstr(template, "environment/{env}") || strstr(template, "get configmaps")))
         return;
-    if (x->out->n_next == RCO_EXPLAIN_MAX_NEXT || (!run_name(f) && strstr(template, "{run}")))
+    if (x->out->n_next == RCO_EXPLAIN_MAX_NEXT || (!run_name(x->f) && strstr(template, "{run}")))
         return;
-    text = rco_text_expand(x->a, template, vars, RCO_ARRAY_LEN(vars));
+    text = expand(x, template);
     for (size_t i = 0; i < x->out->n_next; i++)
         if (rco_streq(x->out->next[i], text))
             return;
@@ -131,10 +143,89 @@ void rco_explain_advise(struct rco_explainer *x, const struct rco_advice_row *ro
     if (!row)
         return;
     if (row->meaning)
-        rco_explain_why(x, "%s", row->meaning);
+        rco_explain_why(x, "%s", expand(x, row->meaning));
     rco_explain_who(x, row->who);
     for (size_t i = 0; i < RCO_ADVICE_MAX_NEXT && row->next[i]; i++)
         rco_explain_next(x, row->next[i]);
+}
+
+void rco_explain_advise_found(struct rco_explainer *x, const struct rco_advice_found *found)
+{
+    x->names = found->names;
+    x->n_names = found->n_names;
+    rco_explain_advise(x, found->row);
+    x->names = NULL;
+    x->n_names = 0;
+}
+
+void rco_explain_accounts(struct rco_explainer *x)
+{
+    for (size_t i = 0; i < x->f->n_no_account; i++) {
+        const struct rco_advice_found found = {
+            .row = rco_advice_reason("NoServiceAccount"),
+            .names = {{"account", x->f->no_account[i]}},
+            .n_names = 1,
+        };
+
+        rco_explain_advise_found(x, &found);
+    }
+}
+
+bool rco_explain_refusal(struct rco_explainer *x, const struct rco_run *run)
+{
+    const char *job = run->status.has_engine ? run->status.engine.job_name : NULL;
+    bool told = !rco_str_empty(x->f->job_trouble) && !rco_str_empty(job);
+    struct rco_advice_found found;
+
+    if (told) {
+        rco_explain_why(x, "Job %s cannot make its pod: %s", job, x->f->job_trouble);
+        rco_advice_refusal(x->f->job_trouble, x->a, &found);
+        rco_explain_advise_found(x, &found);
+    }
+    rco_explain_accounts(x);
+    return told || x->f->n_no_account;
+}
+
+void rco_explain_failure(struct rco_explainer *x, const struct rco_run *run)
+{
+    struct rco_advice_found found;
+
+    if (rco_streq(run->status.reason, RCO_EXPLAIN_POD_REFUSED))
+        rco_explain_refusal(x, run);
+    rco_advice_failure(run, x->a, &found);
+    rco_explain_advise_found(x, &found);
+}
+
+const char *rco_explain_cancel(struct rco_arena *a, const char *name, const char *user,
+                               const char *flags)
+{
+    rco_autobuf patch = RCO_BUF_INIT, out = RCO_BUF_INIT;
+    struct rco_json_writer w;
+
+    rco_json_writer_init(&w, &patch);
+    rco_json_begin_object(&w);
+    rco_json_kv_object(&w, "spec");
+    rco_json_kv_object(&w, "cancel");
+    rco_json_kv_string(&w, "by", rco_str_empty(user) ? "ME" : user);
+    rco_json_end_object(&w);
+    rco_json_end_object(&w);
+    rco_json_end_object(&w);
+    rco_buf_addf(&out, "kubectl patch prun %s --type merge -p ", name);
+    rco_text_word(&out, rco_buf_str(&patch));
+    rco_buf_adds(&out, rco_str_or_empty(flags));
+    return rco_arena_strdup(a, rco_buf_str(&out));
+}
+
+bool rco_explain_engine_works(const struct rco_run *run)
+{
+    const struct rco_run_status *s = &run->status;
+    enum rco_engine_phase phase = s->state == RCO_RUN_STATE_APPLYING   ? RCO_ENGINE_PHASE_APPLY
+                                  : s->state == RCO_RUN_STATE_PLANNING ? RCO_ENGINE_PHASE_PLAN
+                                                                       : RCO_ENGINE_PHASE_UNSET;
+
+    /* What the status says of an engine may still be of the phase before. */
+    return phase != RCO_ENGINE_PHASE_UNSET && s->has_engine && s->engine.started_at &&
+           s->engine.phase == phase;
 }
 
 void rco_explain_reason(struct rco_explainer *x, const struct rco_condition *c)
@@ -190,8 +281,13 @@ void rco_explain_env(const struct rco_facts *f, struct rco_arena *a, struct rco_
         rco_explain_set(&x, RCO_HEALTH_BAD, "Stalled", "Environment %s is stalled (%s)",
                         e->metadata.name, rco_str_or_empty(stalled->reason));
         rco_explain_reason(&x, stalled);
-        rco_explain_who(&x, "the workspace admin, who owns the Environment");
+        rco_explain_who(&x, RCO_WHO_ENV);
         rco_explain_next(&x, "kubectl describe environment.runtimecloud.io {env}{flags}");
+    } else if (ready && rco_streq(ready->status, "True") && f->n_no_account) {
+        rco_explain_set(&x, RCO_HEALTH_WAITING, "No account",
+                        "Environment %s is ready, but its runs can make no pod", e->metadata.name);
+        rco_explain_accounts(&x);
+        rco_explain_next(&x, RCO_DO_EDIT_ENV);
     } else if (ready && rco_streq(ready->status, "True")) {
         rco_explain_set(&x, RCO_HEALTH_FINE, "Ready", "Environment %s is ready", e->metadata.name);
         explain_claim(&x);
@@ -202,6 +298,7 @@ void rco_explain_env(const struct rco_facts *f, struct rco_arena *a, struct rco_
                         ready ? rco_str_or_empty(ready->reason) : "no condition yet");
         if (ready)
             rco_explain_reason(&x, ready);
+        rco_explain_accounts(&x);
         explain_claim(&x);
         rco_explain_next(&x, "kubectl describe environment.runtimecloud.io {env}{flags}");
     }

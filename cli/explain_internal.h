@@ -9,6 +9,8 @@ struct rco_explainer {
     const struct rco_facts *f;
     struct rco_arena *a;
     struct rco_explanation *out;
+    const struct rco_text_var *names; /* further ones for the templates of a row */
+    size_t n_names;
 };
 
 /* Health, word (constant) and the sentence. */
@@ -18,10 +20,18 @@ void rco_explain_set(struct rco_explainer *x, enum rco_health health, const char
 void rco_explain_why(struct rco_explainer *x, const char *fmt, ...) RCO_PRINTF(2, 3);
 /* Who must act; the first one said stays. */
 void rco_explain_who(struct rco_explainer *x, const char *who);
-/* One more command; {spec}, {run}, {env}, {ns} and {flags} are filled in. */
+/* One more command; {spec}, {run}, {env}, {ns}, {flags} and {cluster} are filled in. */
 void rco_explain_next(struct rco_explainer *x, const char *template);
 /* All of a row; NULL adds nothing. */
 void rco_explain_advise(struct rco_explainer *x, const struct rco_advice_row *row);
+/* The same with the names that a message gave. */
+void rco_explain_advise_found(struct rco_explainer *x, const struct rco_advice_found *found);
+/* Why the failure of RUN happened beyond its message, and what to do. */
+void rco_explain_failure(struct rco_explainer *x, const struct rco_run *run);
+/* What the namespace has against the pods of RUN's Job. Whether anything is known. */
+bool rco_explain_refusal(struct rco_explainer *x, const struct rco_run *run);
+/* The service accounts that do not exist. */
+void rco_explain_accounts(struct rco_explainer *x);
 /* A condition's message, then what its reason means. */
 void rco_explain_reason(struct rco_explainer *x, const struct rco_condition *c);
 

@@ -1,6 +1,7 @@
 #include "explain.h"
 
 #include "advice.h"
+#include "advice_words.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "explain_internal.h"
@@ -47,13 +48,13 @@ static void explain_pod(struct rco_explainer *x, const struct rco_pod *p)
     if (scheduled && rco_streq(scheduled->status, "False")) {
         rco_explain_why(x, "pod %s has no node yet: %s", p->metadata.name,
                         rco_str_or_empty(scheduled->message));
-        rco_explain_who(x, "the platform engineer");
+        rco_explain_who(x, RCO_WHO_PLATFORM);
         rco_explain_next(x, "kubectl get events{flags}");
         return;
     }
     if (explain_waiting(x, s->init_container_statuses, s->n_init_container_statuses) ||
         explain_waiting(x, s->container_statuses, s->n_container_statuses)) {
-        rco_explain_who(x, "the platform engineer");
+        rco_explain_who(x, RCO_WHO_PLATFORM);
         rco_explain_next(x, "kubectl get events{flags}");
         return;
     }
@@ -70,40 +71,68 @@ static void explain_pod(struct rco_explainer *x, const struct rco_pod *p)
 static bool explain_no_pod(struct rco_explainer *x)
 {
     const struct rco_run_status *s = &x->f->run->status;
-    const char *job = s->has_engine ? s->engine.job_name : NULL;
 
-    if (rco_str_empty(x->f->job_trouble) || rco_str_empty(job)) {
+    if (!rco_explain_refusal(x, x->f->run)) {
         rco_explain_why(x, "no pod of it could be seen yet");
         return false;
     }
-    rco_explain_why(x, "Job %s cannot make its pod: %s", job, x->f->job_trouble);
     rco_explain_why(x, "it is tried on for a few minutes, then the run fails");
-    rco_explain_who(x, "the workspace admin, who owns the Environment");
-    rco_explain_next(x, rco_arena_printf(x->a, "kubectl describe job %s{flags}", job));
+    rco_explain_who(x, RCO_WHO_ENV);
+    if (s->has_engine && !rco_str_empty(s->engine.job_name))
+        rco_explain_next(
+            x, rco_arena_printf(x->a, "kubectl describe job %s{flags}", s->engine.job_name));
     return true;
+}
+
+/* Since when it works, for how long it may, and what it works on. */
+static void explain_work(struct rco_explainer *x)
+{
+    const struct rco_run *r = x->f->run;
+    rco_wall began = r->status.engine.started_at;
+    int64_t limit = r->spec.snapshot.timeout_seconds;
+    rco_autobuf age = RCO_BUF_INIT, since = RCO_BUF_INIT, until = RCO_BUF_INIT;
+    rco_autobuf says = RCO_BUF_INIT, clean = RCO_BUF_INIT;
+
+    rco_text_age(&age, x->f->now, began);
+    rco_text_clock(&since, began);
+    if (limit > 0) {
+        rco_buf_adds(&until, "; runner.timeout ends it at ");
+        rco_text_clock(&until, began + limit * RCO_US_PER_S);
+    }
+    rco_explain_why(x, "the %s engine has been at work for %s, since %s%s UTC", phase_word(r),
+                    rco_buf_str(&age), rco_buf_str(&since), rco_buf_str(&until));
+    if (rco_str_empty(x->f->engine_says))
+        return;
+    rco_text_clean(&clean, x->f->engine_says);
+    rco_text_cut(&says, rco_buf_str(&clean), RCO_EXPLAIN_MAX_SAYS);
+    rco_explain_why(x, "the engine says: %s", rco_buf_str(&says));
+}
+
+static bool is_long(const struct rco_facts *f)
+{
+    return f->now - f->run->status.engine.started_at > RCO_EXPLAIN_LONG_US;
 }
 
 static void explain_engine(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
+    bool works = rco_explain_engine_works(r);
     const struct rco_pod *newest = NULL;
-    rco_autobuf at = RCO_BUF_INIT;
 
     for (size_t i = 0; i < x->f->n_pods; i++)
         if (!newest || x->f->pods[i]->metadata.creation > newest->metadata.creation)
             newest = x->f->pods[i];
     if (newest)
         explain_pod(x, newest);
-    /* What the status says of an engine may still be of the phase before. */
-    if (r->status.has_engine && r->status.engine.started_at &&
-        rco_streq(rco_engine_phase_name(r->status.engine.phase), phase_word(r))) {
-        rco_text_clock(&at, r->status.engine.started_at);
-        rco_explain_why(x, "the %s engine began at %s UTC",
-                        rco_engine_phase_name(r->status.engine.phase), rco_buf_str(&at));
-    } else if (!newest && explain_no_pod(x)) {
+    else if (works)
+        rco_explain_why(x, "its pod cannot be seen");
+    else if (explain_no_pod(x))
         return;
-    }
+    if (works)
+        explain_work(x);
     rco_explain_next(x, "kubectl runtimecloud run logs {run} --follow{flags}");
+    if (works && is_long(x->f) && !r->spec.has_cancel)
+        rco_explain_next(x, rco_explain_cancel(x->a, r->metadata.name, x->f->user, x->f->flags));
 }
 
 static void explain_ready(struct rco_explainer *x)
@@ -119,7 +148,6 @@ static void explain_ready(struct rco_explainer *x)
 static void add_failure(struct rco_explainer *x)
 {
     const struct rco_run *r = x->f->run;
-    const char *class = rco_failure_class_name(r->status.failure.class);
 
     if (!rco_str_empty(r->status.failure.message))
         rco_explain_why(x, "%s", r->status.failure.message);
@@ -127,7 +155,7 @@ static void add_failure(struct rco_explainer *x)
         explain_ready(x);
     if (!rco_str_empty(r->status.failure.urn))
         rco_explain_why(x, "resource: %s", r->status.failure.urn);
-    rco_explain_advise(x, rco_advice_failure(class, r->status.failure.message));
+    rco_explain_failure(x, r);
 }
 
 static void explain_counts(struct rco_explainer *x, const char *word)
@@ -262,7 +290,7 @@ static bool explain_stalled(struct rco_explainer *x)
     rco_explain_set(x, RCO_HEALTH_BAD, "Stalled", "run %s is stalled (%s)", r->metadata.name,
                     rco_str_or_empty(c->reason));
     rco_explain_reason(x, c);
-    rco_explain_who(x, "the platform engineer");
+    rco_explain_who(x, RCO_WHO_PLATFORM);
     rco_explain_next(x, "kubectl runtimecloud run show {run}{flags}");
     return true;
 }

@@ -1,6 +1,7 @@
 #include "explain.h"
 
 #include "advice.h"
+#include "advice_words.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "explain_internal.h"
@@ -125,7 +126,7 @@ static void then_stalled(struct rco_explainer *x)
     if (when_running(x->f))
         rco_explain_why(x, "run %s of version %" PRId64 " is still under way",
                         x->f->run->metadata.name, x->f->run->spec.specification_version);
-    rco_explain_who(x, "whoever changes the specification");
+    rco_explain_who(x, RCO_WHO_SPEC);
     rco_explain_next(x, "kubectl describe depspec {spec}{flags}");
 }
 
@@ -185,10 +186,10 @@ static void then_failed(struct rco_explainer *x)
         rco_explain_why(x, "%s", ready->message);
     }
     add_retry(x);
-    rco_explain_advise(
-        x,
-        rco_advice_failure(rco_failure_class_name(s->failure.class),
-                           last && last->status.has_failure ? last->status.failure.message : NULL));
+    if (last && last->status.has_failure)
+        rco_explain_failure(x, last);
+    else
+        rco_explain_advise(x, rco_advice_class(rco_failure_class_name(s->failure.class)));
 }
 
 static bool when_suspended_behind(const struct rco_facts *f)
@@ -276,9 +277,8 @@ static void then_behind(struct rco_explainer *x)
                         rco_str_or_empty(last->name), rco_run_state_name(last->state),
                         rco_str_empty(last->reason) ? "" : " (", rco_str_or_empty(last->reason),
                         rco_str_empty(last->reason) ? "" : ")");
-        rco_explain_who(x, "whoever changes the specification");
-        rco_explain_next(x, "kubectl annotate --overwrite depspec {spec} "
-                            "runtimecloud.io/run-now=\"$(date +%s)\"{flags}");
+        rco_explain_who(x, RCO_WHO_SPEC);
+        rco_explain_next(x, RCO_DO_RUN_NOW);
     } else {
         rco_explain_why(x, "its run is about to be made");
     }

@@ -2,6 +2,9 @@
 
 #include "api/labels.h"
 #include "base/str.h"
+#include "cluster.h"
+#include "logs.h"
+#include "views.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,12 @@ struct rco_render rco_gather_render(const struct rco_cli *cli)
         .detail = cli->opt->output == RCO_OUTPUT_WIDE ? RCO_DETAIL_WIDE : RCO_DETAIL_NORMAL,
         .scope = cli->opt->all_namespaces ? RCO_SHOW_ALL_NAMESPACES : RCO_SHOW_ONE_NAMESPACE,
     };
+}
+
+static struct rco_facts new_facts(const struct rco_cli *cli)
+{
+    return (struct rco_facts){
+        .now = rco_cli_now(), .flags = cli->flags, .cluster = cli->cluster_flags};
 }
 
 /* A neighbour: NULL when it is missing, forbidden or unreadable. */
@@ -57,10 +66,13 @@ static int list_runs(struct rco_cli *cli, const char *ns, const char *spec,
     return 0;
 }
 
-/* The newest Warning about the Job of F->run's present phase. */
-static void gather_job_trouble(struct rco_cli *cli, struct rco_facts *f)
+/* --- why there is no pod ----------------------------------------------------------------------
+ */
+
+/* The newest Warning about the Job of RUN's engine. */
+static void gather_job_trouble(struct rco_cli *cli, const struct rco_run *run, struct rco_facts *f)
 {
-    const struct rco_run_status *s = &f->run->status;
+    const struct rco_run_status *s = &run->status;
     struct rco_error ignored = RCO_ERROR_INIT;
     rco_autoapilist list = {0};
     const struct rco_event *newest = NULL;
@@ -70,7 +82,7 @@ static void gather_job_trouble(struct rco_cli *cli, struct rco_facts *f)
     rco_autofree char *selector =
         rco_asprintf("regarding.kind=Job,regarding.name=%s,type=Warning", s->engine.job_name);
     struct rco_api_query query = {
-        .kind = RCO_KIND_EVENT, .ns = f->run->metadata.ns, .field_selector = selector};
+        .kind = RCO_KIND_EVENT, .ns = run->metadata.ns, .field_selector = selector};
     if (rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)
         return;
     for (size_t i = 0; i < list.n; i++) {
@@ -82,7 +94,57 @@ static void gather_job_trouble(struct rco_cli *cli, struct rco_facts *f)
     f->job_trouble = newest ? newest->note : NULL;
 }
 
-void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
+/* With the caller's own rights, which the operator does not have: a refusal says nothing. */
+static bool is_account_missing(struct rco_cli *cli, const char *ns, const char *name)
+{
+    struct rco_error err = RCO_ERROR_INIT;
+    struct rco_view_bare account = {0};
+    rco_autofree char *path = rco_asprintf("/api/v1/namespaces/%s/serviceaccounts/%s", ns, name);
+
+    return rco_is_dns_subdomain(ns) && rco_is_dns_subdomain(name) &&
+           rco_api_call(cli, path, NULL, "get a service account", &rco_view_bare_schema,
+                        &cli->arena, &account, &err) < 0 &&
+           err.code == RCO_ENOTFOUND;
+}
+
+/* The default account is Kubernetes' own to make. */
+static void gather_accounts(struct rco_cli *cli, const char *ns, const char *plan,
+                            const char *apply, struct rco_facts *f)
+{
+    const char *names[RCO_EXPLAIN_ACCOUNTS] = {plan, rco_streq(plan, apply) ? NULL : apply};
+
+    f->n_no_account = 0;
+    for (size_t i = 0; i < RCO_EXPLAIN_ACCOUNTS; i++)
+        if (!rco_str_empty(names[i]) && !rco_streq(names[i], "default") &&
+            is_account_missing(cli, ns, names[i]))
+            f->no_account[f->n_no_account++] = names[i];
+}
+
+static void gather_refusal(struct rco_cli *cli, const struct rco_run *run, struct rco_facts *f)
+{
+    const struct rco_resolved *s = &run->spec.snapshot;
+
+    gather_job_trouble(cli, run, f);
+    gather_accounts(cli, run->metadata.ns, s->plan_service_account_name,
+                    s->apply_service_account_name, f);
+}
+
+static bool was_refused(const struct rco_run *run)
+{
+    return run && run->status.state == RCO_RUN_STATE_FAILED &&
+           rco_streq(run->status.reason, RCO_EXPLAIN_POD_REFUSED);
+}
+
+/* Whether it is for its pod that RUN waits. */
+static bool wants_pod(const struct rco_run *run)
+{
+    return run->status.state == RCO_RUN_STATE_PLANNING ||
+           run->status.state == RCO_RUN_STATE_APPLYING;
+}
+
+/* The pods of F->run's present phase, or else what stands in their way; forbidden or none: F has
+ * none. */
+static void gather_pods(struct rco_cli *cli, struct rco_facts *f)
 {
     rco_autofree char *selector =
         rco_asprintf("%s=%s", RCO_LABEL_RUN_UID, rco_str_or_empty(f->run->metadata.uid));
@@ -93,8 +155,8 @@ void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
     rco_autoapilist list = {0};
     const struct rco_pod **pods;
 
-    f->n_pods = 0;
-    f->job_trouble = NULL;
+    if (was_refused(f->run))
+        gather_refusal(cli, f->run, f);
     if (rco_run_state_is_final(f->run->status.state) ||
         rco_api_list(cli, &query, &cli->arena, &list, &ignored) < 0)
         return;
@@ -106,8 +168,33 @@ void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f)
             pods[f->n_pods++] = pod;
     }
     f->pods = pods;
-    if (!f->n_pods)
-        gather_job_trouble(cli, f);
+    if (!f->n_pods && wants_pod(f->run) && !rco_explain_engine_works(f->run))
+        gather_refusal(cli, f->run, f);
+}
+
+/* --- what the engine does ---------------------------------------------------------------------
+ */
+
+const char *rco_gather_user(struct rco_cli *cli)
+{
+    struct rco_error ignored = RCO_ERROR_INIT;
+    const char *name;
+
+    if (rco_cluster_whoami(cli, &name, &ignored) < 0 || rco_str_empty(name))
+        return NULL;
+    return name;
+}
+
+void rco_gather_engine(struct rco_cli *cli, struct rco_facts *f)
+{
+    if (!f->run || !rco_explain_engine_works(f->run))
+        return;
+    for (size_t i = 0; i < f->n_pods && !f->engine_says; i++)
+        if (rco_streq(f->pods[i]->metadata.name, f->run->status.engine.pod_name))
+            f->engine_says = rco_logs_last_line(cli, f->pods[i]->metadata.ns,
+                                                f->pods[i]->metadata.name, RCO_CONTAINER_REPORT);
+    if (f->now - f->run->status.engine.started_at > RCO_EXPLAIN_LONG_US)
+        f->user = rco_gather_user(cli);
 }
 
 static void gather_runs(struct rco_cli *cli, struct rco_facts *f)
@@ -125,7 +212,25 @@ static void gather_runs(struct rco_cli *cli, struct rco_facts *f)
     else if (s->has_applied_run_ref)
         f->applied = try_get(cli, RCO_KIND_RUN, ns, s->applied_run_ref.name, NULL);
     if (f->run)
-        rco_gather_pods(cli, f);
+        gather_pods(cli, f);
+    else if (was_refused(f->last))
+        gather_refusal(cli, f->last, f);
+}
+
+/* A specification that was deleted leaves its runs. */
+static int explain_gone(struct rco_cli *cli, const char *ns, const char *name,
+                        struct rco_error *err)
+{
+    struct rco_error ignored = RCO_ERROR_INIT;
+    rco_autoapilist runs = {0};
+
+    if (err->code != RCO_ENOTFOUND || list_runs(cli, ns, name, &runs, &ignored) < 0 || !runs.n)
+        return -1;
+    return rco_error_set(err, RCO_ENOTFOUND,
+                         "there is no DeploymentSpecification \"%s\" in namespace %s any more, and "
+                         "what it deployed stays; %zu of its runs are left: kubectl runtimecloud "
+                         "run list --spec %s%s",
+                         name, ns, runs.n, name, cli->flags);
 }
 
 int rco_gather_spec(struct rco_cli *cli, const char *ns, const char *name, struct rco_facts *out,
@@ -133,9 +238,9 @@ int rco_gather_spec(struct rco_cli *cli, const char *ns, const char *name, struc
 {
     struct rco_api_item item;
 
-    *out = (struct rco_facts){.now = rco_cli_now(), .flags = cli->flags};
+    *out = new_facts(cli);
     if (rco_api_get(cli, RCO_KIND_DEPSPEC, ns, name, &cli->arena, &item, err) < 0)
-        return -1;
+        return explain_gone(cli, ns, name, err);
     out->spec = item.object;
     out->env = try_get(cli, RCO_KIND_ENV, ns, out->spec->spec.environment_id, &out->env_missing);
     gather_runs(cli, out);
@@ -147,10 +252,13 @@ int rco_gather_env(struct rco_cli *cli, const char *ns, const char *name, struct
 {
     struct rco_api_item item;
 
-    *out = (struct rco_facts){.now = rco_cli_now(), .flags = cli->flags};
+    *out = new_facts(cli);
     if (rco_api_get(cli, RCO_KIND_ENV, ns, name, &cli->arena, &item, err) < 0)
         return -1;
     out->env = item.object;
+    if (out->env->spec.has_runner)
+        gather_accounts(cli, ns, out->env->spec.runner.plan_service_account_name,
+                        out->env->spec.runner.apply_service_account_name, out);
     if (out->env->status.has_state_claim)
         out->claim = try_get(cli, RCO_KIND_PVC, ns, out->env->status.state_claim.name, NULL);
     return 0;
@@ -180,13 +288,13 @@ int rco_gather_run(struct rco_cli *cli, const char *ns, const char *name, struct
 {
     struct rco_api_item got;
 
-    *out = (struct rco_facts){.now = rco_cli_now(), .flags = cli->flags};
+    *out = new_facts(cli);
     if (rco_api_get(cli, RCO_KIND_RUN, ns, name, &cli->arena, &got, err) < 0)
         return explain_wrong_kind(cli, ns, name, err);
     out->run = got.object;
     if (item)
         *item = got;
-    rco_gather_pods(cli, out);
+    gather_pods(cli, out);
     return 0;
 }
 
@@ -259,7 +367,9 @@ int rco_gather_specs(struct rco_cli *cli, const char *ns, const char *environmen
 
         if (environment && !rco_streq(s->spec.environment_id, environment))
             continue;
-        *f = (struct rco_facts){.now = rco_cli_now(), .spec = s, .env = find_env(&envs, s)};
+        *f = new_facts(cli);
+        f->spec = s;
+        f->env = find_env(&envs, s);
         f->env_missing = envs_known && !f->env;
         f->flags = cli->opt->all_namespaces ? rco_cli_flags(&cli->arena, cli->opt, s->metadata.ns)
                                             : cli->flags;

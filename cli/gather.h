@@ -7,19 +7,22 @@
 #include "explain.h"
 #include "render.h"
 
-/* The specification NAME with its Environment, its runs and the pods of the current one. */
+/* The specification NAME with its Environment, its runs and the pods of the current one. One that
+ * is not there, but has runs, says so. */
 RCO_MUST_CHECK int rco_gather_spec(struct rco_cli *cli, const char *ns, const char *name,
                                    struct rco_facts *out, struct rco_error *err);
-/* The Environment NAME with its state claim. */
+/* The Environment NAME with its state claim, and which of its service accounts do not exist. */
 RCO_MUST_CHECK int rco_gather_env(struct rco_cli *cli, const char *ns, const char *name,
                                   struct rco_facts *out, struct rco_error *err);
 /* The run NAME with its pods. ITEM (may be NULL) gets its text. */
 RCO_MUST_CHECK int rco_gather_run(struct rco_cli *cli, const char *ns, const char *name,
                                   struct rco_facts *out, struct rco_api_item *item,
                                   struct rco_error *err);
-/* Adds the pods of F->run's present phase, or else what its Job could not make a pod for; forbidden
- * or none: F has none. */
-void rco_gather_pods(struct rco_cli *cli, struct rco_facts *f);
+/* Adds what the engine of F->run says, and who asks when it has been at work for long. For a screen
+ * that is shown once: each is a request. Nothing where none works. */
+void rco_gather_engine(struct rco_cli *cli, struct rco_facts *f);
+/* The caller's user name in the invocation's arena; NULL when the server does not say. */
+const char *rco_gather_user(struct rco_cli *cli);
 
 /* All specifications of NS (NULL = all namespaces), explained, in A; ENVIRONMENT (may be NULL)
  * keeps only those that deploy to it. Sorted by namespace and name. */

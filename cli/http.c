@@ -204,6 +204,16 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
     return rc ? 0 : size * n;
 }
 
+static int on_progress(void *ctx, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_total,
+                       curl_off_t ul)
+{
+    const struct rco_cli_stream *stream = ctx;
+
+    (void)dl_total, (void)dl, (void)ul_total, (void)ul;
+    stream->tick(stream->ctx);
+    return 0;
+}
+
 static void set_blob(CURL *curl, CURLoption option, struct rco_buf *pem)
 {
     struct curl_blob blob = {.data = pem->data, .len = pem->len, .flags = CURL_BLOB_NOCOPY};
@@ -270,6 +280,11 @@ static void set_transfer(struct transfer *t, const struct rco_cli_request *r, co
     if (t->stream && t->stream->silence_s) {
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)t->stream->silence_s);
+    }
+    if (t->stream && t->stream->tick) {
+        curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+        curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+        curl_easy_setopt(curl, CURLOPT_XFERINFODATA, (void *)t->stream);
     }
     if (r->body) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);

@@ -49,6 +49,9 @@ struct rco_cli_stream {
     void *ctx;
     int64_t timeout_ms; /* whole time; 0 = none. When it passes: RCO_ETIMEOUT */
     int64_t silence_s;  /* not a byte for so long ends it with RCO_EUNAVAILABLE; 0 = off */
+    /* Called with CTX about once a second, also while nothing comes; may be NULL. It must not use
+     * the client. */
+    void (*tick)(void *ctx);
 };
 
 /* Streams the body of a 2xx answer to the sink until it ends, the sink stops it, or an error. */

@@ -2,16 +2,24 @@
 
 #include "api.h"
 #include "api/names.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "kube/path.h"
 #include "views.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_MAX_BYTES (64 * 1024) /* a longer line is printed in pieces */
+#define TAIL_MAX_BYTES (64 * 1024) /* kept of the newest lines */
+#define TAIL_LINES 20              /* asked for: the newest may be the runner's own or empty */
+#define TAIL_TIMEOUT_MS 5000       /* a screen does not wait longer for a node's answer */
+#define TIMESTAMP_LEN 27           /* "2026-11-30T12:00:00.123456Z" */
 
 static const struct rco_artifact *find_in(const struct rco_artifact *artifacts, size_t n,
                                           enum rco_engine_phase phase)
@@ -147,6 +155,7 @@ void rco_logs_print(struct rco_cli *cli, struct rco_buf *pending, const char *by
 struct printing {
     struct rco_cli *cli;
     struct rco_buf pending;
+    struct rco_logs_quiet *quiet;
 };
 
 static int print_piece(void *ctx, const char *bytes, size_t n, struct rco_error *err)
@@ -154,32 +163,136 @@ static int print_piece(void *ctx, const char *bytes, size_t n, struct rco_error 
     struct printing *p = ctx;
 
     (void)err;
+    if (n && p->quiet)
+        p->quiet->heard = rco_clock_mono();
     if (n)
         rco_logs_print(p->cli, &p->pending, bytes, n);
     return 0;
 }
 
-int rco_logs_pod(struct rco_cli *cli, const char *ns, const char *pod, const char *container,
-                 enum rco_follow follow, struct rco_error *err)
+bool rco_logs_quiet_due(struct rco_logs_quiet *q, rco_mono now, int64_t *ret_s)
 {
-    struct printing p = {.cli = cli};
+    if (!q->heard)
+        q->heard = now;
+    if (now - q->heard < RCO_LOGS_QUIET_S * RCO_NS_PER_S ||
+        (q->told && now - q->told < RCO_LOGS_REMIND_S * RCO_NS_PER_S))
+        return false;
+    q->told = now;
+    *ret_s = (now - q->heard) / RCO_NS_PER_S;
+    return true;
+}
+
+/* On standard error, so that standard output has the log and nothing else. */
+static void say_quiet(void *ctx)
+{
+    const struct printing *p = ctx;
+    rco_autobuf out = RCO_BUF_INIT;
+    struct rco_error ignored = RCO_ERROR_INIT;
+    int64_t s;
+
+    if (!rco_logs_quiet_due(p->quiet, rco_clock_mono(), &s))
+        return;
+    rco_buf_addf(&out, "still running, %" PRId64 "s without output", s);
+    if (p->quiet->next)
+        rco_buf_addf(&out, "; cancel with: %s", p->quiet->next);
+    rco_buf_addc(&out, '\n');
+    (void)(rco_fd_write_all(STDERR_FILENO, out.data, out.len, &ignored) == 0);
+}
+
+static int pod_log_path(struct rco_path *path, const char *ns, const char *pod,
+                        const char *container, struct rco_error *err)
+{
+    if (rco_path_kind(path, RCO_KIND_POD, ns, pod, "log", err) < 0)
+        return -1;
+    rco_path_query(path, "container", container);
+    return 0;
+}
+
+int rco_logs_pod(struct rco_cli *cli, const char *ns, const char *pod, const char *container,
+                 struct rco_logs_quiet *quiet, struct rco_error *err)
+{
+    struct printing p = {.cli = cli, .quiet = quiet};
     rco_autopath path = RCO_PATH_INIT;
     rco_autofree char *what = rco_asprintf("read the log of pod %s, container %s", pod, container);
     struct rco_cli_stream stream = {.request = {.method = "GET", .accept = "*/*", .what = what},
                                     .sink = print_piece,
                                     .ctx = &p,
-                                    .timeout_ms =
-                                        follow == RCO_FOLLOW_YES ? 0 : RCO_CLI_REQUEST_TIMEOUT_MS};
+                                    .tick = quiet ? say_quiet : NULL,
+                                    .timeout_ms = quiet ? 0 : RCO_CLI_REQUEST_TIMEOUT_MS};
     int rc;
 
-    if (rco_path_kind(&path, RCO_KIND_POD, ns, pod, "log", err) < 0)
+    if (pod_log_path(&path, ns, pod, container, err) < 0)
         return -1;
-    rco_path_query(&path, "container", container);
-    if (follow == RCO_FOLLOW_YES)
+    if (quiet)
         rco_path_query(&path, "follow", "true");
     stream.request.path = rco_path_str(&path);
     rc = rco_cli_http_stream(cli->http, &stream, err);
     rco_logs_print(cli, &p.pending, "", 0);
     rco_buf_release(&p.pending);
     return rc;
+}
+
+/* --- the newest line --------------------------------------------------------------------------
+ */
+
+/* Keeps the end of what comes. */
+static int keep_tail(void *ctx, const char *bytes, size_t n, struct rco_error *err)
+{
+    struct rco_buf *tail = ctx;
+
+    (void)err;
+    rco_buf_add(tail, bytes, n);
+    if (tail->len > TAIL_MAX_BYTES)
+        rco_buf_consume(tail, tail->len - TAIL_MAX_BYTES);
+    return 0;
+}
+
+/* "2026-11-30T12:00:00.123456Z info ...": the report container speaks for itself. */
+static bool is_runners_own(const char *line, size_t n)
+{
+    return n > TIMESTAMP_LEN && line[4] == '-' && line[10] == 'T' &&
+           line[TIMESTAMP_LEN - 1] == 'Z' && line[TIMESTAMP_LEN] == ' ';
+}
+
+static bool is_blank(const char *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isspace((unsigned char)line[i]))
+            return false;
+    return true;
+}
+
+const char *rco_logs_newest_line(struct rco_arena *a, const char *text, size_t n)
+{
+    while (n) {
+        const char *newline = memrchr(text, '\n', n);
+        const char *line = newline ? newline + 1 : text;
+        size_t len = (size_t)(text + n - line);
+
+        if (!is_blank(line, len) && !is_runners_own(line, len))
+            return rco_arena_strndup(a, line, len);
+        n = newline ? (size_t)(newline - text) : 0;
+    }
+    return NULL;
+}
+
+const char *rco_logs_last_line(struct rco_cli *cli, const char *ns, const char *pod,
+                               const char *container)
+{
+    rco_autobuf tail = RCO_BUF_INIT;
+    rco_autopath path = RCO_PATH_INIT;
+    struct rco_error ignored = RCO_ERROR_INIT;
+    struct rco_cli_stream stream = {
+        .request = {.method = "GET", .accept = "*/*", .what = "read the newest line of a log"},
+        .sink = keep_tail,
+        .ctx = &tail,
+        .timeout_ms = TAIL_TIMEOUT_MS};
+
+    if (pod_log_path(&path, ns, pod, container, &ignored) < 0)
+        return NULL;
+    rco_path_query_int(&path, "tailLines", TAIL_LINES);
+    stream.request.path = rco_path_str(&path);
+    if (rco_cli_http_stream(cli->http, &stream, &ignored) < 0)
+        return NULL;
+    return rco_logs_newest_line(&cli->arena, rco_buf_str(&tail), tail.len);
 }

@@ -21,10 +21,30 @@ RCO_MUST_CHECK int rco_logs_read(struct rco_cli *cli, const struct rco_run *run,
  * in PENDING until it is complete; N = 0 prints what is left. */
 void rco_logs_print(struct rco_cli *cli, struct rco_buf *pending, const char *bytes, size_t n);
 
-/* Prints the log of one container, following it to its end when FOLLOW says so. */
-enum rco_follow { RCO_FOLLOW_NO, RCO_FOLLOW_YES };
+#define RCO_LOGS_QUIET_S 30  /* a followed log may be silent for so long before that is said */
+#define RCO_LOGS_REMIND_S 60 /* and is said again after so long */
+
+/* How long a log that is followed has been silent. Begins anew with each piece that comes. */
+struct rco_logs_quiet {
+    rco_mono heard;   /* when something came, or the following began; 0 = not yet */
+    rco_mono told;    /* when silence was last said; 0 = never */
+    const char *next; /* the command to name, or NULL */
+};
+
+/* Whether to say at NOW that nothing comes; if so, remembers it and gives the seconds. Pure. */
+bool rco_logs_quiet_due(struct rco_logs_quiet *q, rco_mono now, int64_t *ret_s);
+
+/* Prints the log of one container; with QUIET follows it to its end, and says on standard error
+ * when nothing comes. */
 RCO_MUST_CHECK int rco_logs_pod(struct rco_cli *cli, const char *ns, const char *pod,
-                                const char *container, enum rco_follow follow,
+                                const char *container, struct rco_logs_quiet *quiet,
                                 struct rco_error *err);
+
+/* The newest line of TEXT, in A, that is neither empty nor of the runner itself, or NULL. Pure. */
+const char *rco_logs_newest_line(struct rco_arena *a, const char *text, size_t n);
+/* The newest line, in the invocation's arena, that the container's log has and that is not of the
+ * runner itself; NULL when there is none or it may not be read. As it came: not cleaned. */
+const char *rco_logs_last_line(struct rco_cli *cli, const char *ns, const char *pod,
+                               const char *container);
 
 #endif

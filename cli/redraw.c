@@ -47,8 +47,7 @@ int rco_redraw(struct rco_cli *cli, rco_screen screen)
             show(cli, &now, i);
         rco_buf_clear(&before);
         rco_buf_add(&before, now.data, now.len);
-        rco_arena_clear(&cli->arena);
-        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+        rco_cli_renew(cli);
         pause_ms(RCO_REDRAW_INTERVAL_MS);
     }
 }

@@ -81,6 +81,7 @@ struct printed {
     struct rco_map map;
     size_t n;
     bool whole[RCO_ENGINE_PHASE_APPLY + 1]; /* by phase */
+    struct rco_logs_quiet *quiet;           /* of a log that is followed; NULL = none is */
 };
 
 static bool is_printed(struct printed *p, const struct rco_pod *pod, const char *container)
@@ -118,26 +119,26 @@ static bool is_wanted(const struct rco_cli *cli, const struct rco_pod *pod, cons
 }
 
 static int print_container(struct rco_cli *cli, struct printed *p, const struct rco_pod *pod,
-                           const char *container, enum rco_follow follow, struct rco_error *err)
+                           const char *container, struct rco_error *err)
 {
     if (!is_wanted(cli, pod, container) || is_printed(p, pod, container) ||
         !has_started(find_container(pod, container)))
         return 0;
     print_header(cli, pod, container);
-    if (rco_logs_pod(cli, pod->metadata.ns, pod->metadata.name, container, follow, err) < 0) {
+    if (rco_logs_pod(cli, pod->metadata.ns, pod->metadata.name, container, p->quiet, err) < 0) {
         if (err->code == RCO_ENOTFOUND || err->code == RCO_EINVALID)
             return 0; /* the pod went, or the container is not there yet: the next look tells */
         return -1;
     }
     set_printed(p, pod, container);
-    if (follow == RCO_FOLLOW_YES && rco_streq(container, RCO_CONTAINER_REPORT))
+    if (p->quiet && rco_streq(container, RCO_CONTAINER_REPORT))
         set_whole(p, pod);
     return 0;
 }
 
 /* The logs of all containers that have started, in their order. */
 static int print_pods(struct rco_cli *cli, const struct rco_run *run, struct printed *p,
-                      enum rco_follow follow, struct rco_error *err)
+                      struct rco_error *err)
 {
     rco_autoapilist pods = {0};
     size_t n = RCO_ARRAY_LEN(container_order);
@@ -146,7 +147,7 @@ static int print_pods(struct rco_cli *cli, const struct rco_run *run, struct pri
         return -1;
     for (size_t i = 0; i < pods.n; i++)
         for (size_t k = 0; k < n; k++)
-            if (print_container(cli, p, pods.items[i].object, container_order[k], follow, err) < 0)
+            if (print_container(cli, p, pods.items[i].object, container_order[k], err) < 0)
                 return -1;
     return 0;
 }
@@ -183,7 +184,7 @@ static int print_unstored(struct rco_cli *cli, const struct rco_run *run, struct
 {
     struct printed printed = {.map = RCO_MAP_INIT};
     struct rco_error ignored = RCO_ERROR_INIT;
-    int rc = print_pods(cli, run, &printed, RCO_FOLLOW_NO, &ignored);
+    int rc = print_pods(cli, run, &printed, &ignored);
     size_t n = printed.n;
 
     rco_map_release(&printed.map);
@@ -236,23 +237,27 @@ static int print_ended_phases(struct rco_cli *cli, const struct rco_run *run, st
 
 static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
 {
-    struct printed printed = {.map = RCO_MAP_INIT};
+    rco_autofree char *user = rco_strdup(rco_str_or_empty(rco_gather_user(cli)));
+    struct rco_logs_quiet quiet = {0};
+    struct printed printed = {.map = RCO_MAP_INIT, .quiet = &quiet};
     struct rco_facts f;
     int rc;
 
     while (true) {
-        rco_arena_clear(&cli->arena);
-        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+        rco_cli_renew(cli);
         rc = rco_gather_run(cli, cli->ns, name, &f, NULL, err);
         if (rc == 0)
             rc = print_ended_phases(cli, f.run, &printed, err);
         if (rc < 0 || is_over(cli, f.run))
             break;
-        rc = print_pods(cli, f.run, &printed, RCO_FOLLOW_YES, err);
+        quiet.next =
+            f.run->spec.has_cancel ? NULL : rco_explain_cancel(&cli->arena, name, user, cli->flags);
+        rc = print_pods(cli, f.run, &printed, err);
         if (rc < 0)
             break;
         pause_s(1);
     }
+    printed.quiet = NULL;
     if (rc == 0 && !printed.n)
         rc = print_unstored(cli, f.run, err);
     rco_map_release(&printed.map);

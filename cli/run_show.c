@@ -18,6 +18,7 @@ static int screen(struct rco_cli *cli, struct rco_buf *out, int *ret_code, struc
     if (rco_cli_connect(cli, err) < 0 || rco_gather_named_run(cli, &name, err) < 0 ||
         rco_gather_run(cli, cli->ns, name, &f, &item, err) < 0)
         return -1;
+    rco_gather_engine(cli, &f);
     rco_explain_run(&f, &cli->arena, &x);
     if (rco_cli_wants_json(cli))
         rco_buf_add(out, item.json, item.json_len);

@@ -174,8 +174,7 @@ static int find_run(struct watching *w, char **ret_name, struct rco_error *err)
         const char *name;
         int rc;
 
-        rco_arena_clear(&cli->arena);
-        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+        rco_cli_renew(cli);
         rc = rco_gather_spec(cli, cli->ns, cli->opt->spec, &f, err);
         if (rc == 0) {
             name = run_of_now(f.spec);
@@ -210,8 +209,7 @@ static int follow(struct watching *w, const char *name, struct rco_error *err)
         struct rco_api_item item = {0};
         int rc;
 
-        rco_arena_clear(&cli->arena);
-        cli->flags = rco_cli_flags(&cli->arena, cli->opt, NULL);
+        rco_cli_renew(cli);
         rc = rco_gather_run(cli, cli->ns, name, &w->facts, &item, err);
         if (rc < 0 && err->code == RCO_ENOTFOUND && seen) {
             w->deleted = true;

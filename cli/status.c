@@ -15,6 +15,7 @@ static int show_spec(struct rco_cli *cli, const char *name, struct rco_buf *out,
 
     if (rco_gather_spec(cli, cli->ns, name, &f, err) < 0)
         return -1;
+    rco_gather_engine(cli, &f);
     rco_explain_spec(&f, &cli->arena, &x);
     if (rco_cli_wants_json(cli))
         rco_render_spec_json(&f, &x, out);

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,6 +212,25 @@ void rco_text_size(struct rco_buf *out, int64_t bytes)
         rco_buf_addf(out, "%.1f KiB", (double)bytes / 1024);
     else
         rco_buf_addf(out, "%.1f MiB", (double)bytes / (1024 * 1024));
+}
+
+void rco_text_word(struct rco_buf *out, const char *s)
+{
+    bool plain = *s != '\0';
+
+    for (const char *p = s; *p; p++)
+        plain = plain && (isalnum((unsigned char)*p) || strchr("-_./:@+=,", *p));
+    if (plain) {
+        rco_buf_adds(out, s);
+        return;
+    }
+    rco_buf_addc(out, '\'');
+    for (; *s; s++)
+        if (*s == '\'')
+            rco_buf_adds(out, "'\\''");
+        else
+            rco_buf_addc(out, *s);
+    rco_buf_addc(out, '\'');
 }
 
 static const char *find_var(const struct rco_text_var *vars, size_t n_vars, const char *name,

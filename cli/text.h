@@ -52,6 +52,10 @@ void rco_text_clock(struct rco_buf *out, rco_wall t);
 /* "812 B", "12.3 KiB", "4.0 MiB". */
 void rco_text_size(struct rco_buf *out, int64_t bytes);
 
+/* Appends S as a word of a command that can be pasted: quoted where a shell would see something in
+ * it. */
+void rco_text_word(struct rco_buf *out, const char *s);
+
 /* One placeholder of a template: NAME without braces. */
 struct rco_text_var {
     const char *name;

@@ -55,9 +55,9 @@ const struct rco_schema rco_view_resources_schema = SCHEMA(rco_view_resources, r
 
 static const struct rco_field bare_fields[] = {
     STRUCT(rco_view_bare, "metadata", metadata, rco_meta_schema)};
-static const struct rco_schema bare_schema = SCHEMA(rco_view_bare, bare_fields);
+const struct rco_schema rco_view_bare_schema = SCHEMA(rco_view_bare, bare_fields);
 static const struct rco_field bare_list_fields[] = {
-    LIST(rco_view_bare_list, "items", items, bare_schema)};
+    LIST(rco_view_bare_list, "items", items, rco_view_bare_schema)};
 const struct rco_schema rco_view_bare_list_schema = SCHEMA(rco_view_bare_list, bare_list_fields);
 
 static const struct rco_field deployment_spec_fields[] = {

@@ -28,6 +28,7 @@ struct rco_view_bare {
     struct rco_meta metadata;
     bool has_metadata;
 };
+extern const struct rco_schema rco_view_bare_schema;
 struct rco_view_bare_list {
     struct rco_view_bare *items;
     size_t n_items;

@@ -13,6 +13,7 @@ static int gather(struct rco_cli *cli, const struct rco_target *target, struct r
     case RCO_TARGET_SPEC:
         if (rco_gather_spec(cli, cli->ns, target->name, f, err) < 0)
             return -1;
+        rco_gather_engine(cli, f);
         rco_explain_spec(f, &cli->arena, x);
         return 0;
     case RCO_TARGET_ENV:
@@ -23,6 +24,7 @@ static int gather(struct rco_cli *cli, const struct rco_target *target, struct r
     case RCO_TARGET_RUN:
         if (rco_gather_run(cli, cli->ns, target->name, f, NULL, err) < 0)
             return -1;
+        rco_gather_engine(cli, f);
         rco_explain_run(f, &cli->arena, x);
         return 0;
     }

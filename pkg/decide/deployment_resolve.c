@@ -186,8 +186,8 @@ static bool check_repository(struct resolver *r)
         return refuse(r, "RepositoryNotAllowed",
                       rco_message(r->a,
                                   "repository %s is not below any of git.allowedRepositories of "
-                                  "Environment %s; use an allowed one, or ask who governs the "
-                                  "Environment to add it",
+                                  "Environment %s; use an allowed one, or ask whoever owns it to "
+                                  "add this one",
                                   s->program.repository, r->env->metadata.name));
     if (listed && git->has_credentials_secret_ref)
         s->git.credentials_secret_name = git->credentials_secret_ref.name;
@@ -304,7 +304,7 @@ static bool resolve_secret(struct resolver *r, const struct rco_depspec_secret_r
             r, "SecretNotAllowed",
             rco_message(r->a,
                         "Secret %s (spec.secretRefs, %s) is not allowed by Environment %s; "
-                        "%s, or ask who governs it to add the name to allowedSecrets",
+                        "%s, or ask whoever owns it to add the name to allowedSecrets",
                         name, what, r->env->metadata.name,
                         r->env->spec.allowed_secrets
                             ? "use one of its allowedSecrets"

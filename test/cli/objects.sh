@@ -19,12 +19,12 @@ condition() { # TYPE STATUS REASON MESSAGE
         '{type: $t, status: $s, reason: $r, message: $m, lastTransitionTime: $at, observedGeneration: 1}'
 }
 
-make_env() { # NAME CLASS
-    local backend='{}'
+make_env() { # NAME CLASS [RUNNER-JSON]
+    local backend='{}' runner=${3:-null}
     [ "$2" != production ] || backend='{"url":"s3://states","passphraseSecretRef":{"name":"pass"}}'
-    jq -n --arg n "$1" --arg c "$2" --argjson b "$backend" '{apiVersion: "runtimecloud.io/v1alpha1", kind: "Environment",
+    jq -n --arg n "$1" --arg c "$2" --argjson b "$backend" --argjson r "$runner" '{apiVersion: "runtimecloud.io/v1alpha1", kind: "Environment",
         metadata: {name: $n}, spec: ({tenantId: "default", projectId: "shop", class: $c} +
-        (if $b == {} then {} else {backend: $b} end))}' | apply
+        (if $b == {} then {} else {backend: $b} end) + (if $r then {runner: $r} else {} end))}' | apply
 }
 env_ready() { # NAME
     status environment.runtimecloud.io "$1" "{\"observedGeneration\":1,\"conditions\":[$(condition Ready True Ready 'state and keys are there')]}"
@@ -85,12 +85,24 @@ store_log() { # RUN PHASE FILE
         '{kind: "log", phase: $p, digest: $d, size: $s}'
 }
 
-make_pod() { # NAME RUN PHASE STATUS-JSON
+# A specification whose first run failed.
+make_failed() { # NAME CLASS MESSAGE [REASON]
+    local run=$1-fffff-v1-b1 failure
+    failure=$(jq -nc --arg c "$2" --arg m "$3" '{class: $c, message: $m}')
+    make_spec "$1" dev
+    make_run "$run" "$1" dev 1 development
+    run_state "$run" Pending
+    run_state "$run" Planning
+    run_state "$run" Failed "{\"reason\":\"${4:-$2}\",\"completedAt\":\"$(at 30)\",\"failure\":$failure}"
+    status deploymentspecification "$1" "{\"observedGeneration\":1,\"version\":1,\"lastRun\":{\"name\":\"$run\",\"uid\":\"$(uid_of provisioningrun "$run")\",\"version\":1,\"state\":\"Failed\"},\"failure\":{\"class\":\"$2\",\"attempts\":1},\"conditions\":[$(condition Ready False "$2" 'run failed')]}"
+}
+
+make_pod() { # NAME RUN PHASE STATUS-JSON [NODE]
     local uid
     uid=$(uid_of provisioningrun "$2")
-    jq -n --arg n "$1" --arg r "$2" --arg p "$3" --arg u "$uid" '{apiVersion: "v1", kind: "Pod",
+    jq -n --arg n "$1" --arg r "$2" --arg p "$3" --arg u "$uid" --arg node "${5:-node}" '{apiVersion: "v1", kind: "Pod",
         metadata: {name: $n, labels: {"runtimecloud.io/run": $r, "runtimecloud.io/run-uid": $u, "runtimecloud.io/phase": $p}},
-        spec: {nodeName: "node", serviceAccountName: "deployer", initContainers: [{name: "fetch", image: "runner:1"}, {name: "install", image: "runner:1"},
+        spec: {nodeName: $node, serviceAccountName: "deployer", initContainers: [{name: "fetch", image: "runner:1"}, {name: "install", image: "runner:1"},
                  {name: "report", image: "runner:1", restartPolicy: "Always"}],
                containers: [{name: "engine", image: "runner:1"}]}}' | apply
     k patch pod "$1" --subresource=status --type=merge -p "{\"status\":$4}" >/dev/null

@@ -12,11 +12,12 @@ unset KUBECONFIG NO_COLOR COLUMNS
 export LC_ALL=C.UTF-8 NS=team-a
 # Only the plugin gets the empty home: the cluster tools keep their caches in the real one.
 plugin() { HOME=$dir timeout 60 "$bin" "$@"; }
-kubelet_pid='' old_pid=''
+kubelet_pid='' slow_pid='' old_pid=''
 
 finish() {
     [ -z "$old_pid" ] || kill "$old_pid" 2>/dev/null
     [ -z "$kubelet_pid" ] || kill "$kubelet_pid" 2>/dev/null
+    [ -z "$slow_pid" ] || kill "$slow_pid" 2>/dev/null
     hack/cluster/control-plane.sh down "$dir/cp" >/dev/null 2>&1
     rm -rf "$dir"
 }
@@ -54,6 +55,23 @@ says() { # the same for standard error
             result fail "$current" "no \"$text\" in: $err"
         fi
     done
+}
+paste() { # TEXT...: runs the commands of Next that have each of them, as a reader would
+    local text line
+    for text in "$@"; do
+        line=$(sed 's/^Next: //; s/^ *//' <<<"$out" | grep -F "kubectl " | grep -F -- "$text" | head -1)
+        if [ -n "$line" ] && PATH=$(dirname "$kubectl"):$PATH bash -c "$line" >"$dir/stderr" 2>&1; then
+            result ok "$current"
+        else
+            result fail "$current" "no command with \"$text\" that works: $line: $(<"$dir/stderr")"
+        fi
+    done
+}
+is() { # WANT COMMAND...
+    local want=$1 got
+    shift
+    got=$("$@" 2>/dev/null)
+    if [ "$got" = "$want" ]; then result ok "$current"; else result fail "$current" "$got, want $want: $*"; fi
 }
 json() { # FILTER: jq finds it true
     if jq -e "$1" <<<"$out" >/dev/null 2>&1; then result ok "$current"; else
@@ -134,6 +152,43 @@ has "not installed" "Kubernetes v1."
 # shellcheck source=objects.sh
 . test/cli/objects.sh
 k create serviceaccount deployer >/dev/null
+
+# Two nodes whose kubelets serve files as logs. The log of the run in namespace `quiet` is silent until the end of this
+# script; it is followed meanwhile, so that half a minute of silence costs none.
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$dir/kubelet.key" -out "$dir/kubelet.crt" -days 2 -subj /CN=node \
+    -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+kubelet_port=$(($(cat "$dir/cp/port") + 3000))
+kubelet() { # PORT: serves $dir/kubelet
+    mkdir -p "$dir/kubelet"
+    cd "$dir/kubelet" && exec openssl s_server -accept "127.0.0.1:$1" -cert ../kubelet.crt -key ../kubelet.key -WWW -quiet >/dev/null 2>&1 </dev/null
+}
+make_node() { # NAME PORT
+    printf '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "%s"}}' "$1" | "$kubectl" apply -f - >/dev/null
+    "$kubectl" patch node "$1" --subresource=status --type=merge -p "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":$2}}}}" >/dev/null
+}
+kubelet $kubelet_port &
+kubelet_pid=$!
+kubelet $((kubelet_port + 2)) &
+slow_pid=$!
+make_node node $kubelet_port
+make_node slow-node $((kubelet_port + 2))
+ENGINE_RUNS='{"phase":"Running","initContainerStatuses":[{"name":"report","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}],"containerStatuses":[{"name":"engine","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}]}'
+"$kubectl" create namespace quiet >/dev/null
+quiet_log=$dir/kubelet/containerLogs/quiet/quiet-pod
+mkdir -p "$quiet_log"
+mkfifo "$quiet_log/report?follow=true"
+exec 9<>"$quiet_log/report?follow=true"
+(
+    NS=quiet
+    k create serviceaccount deployer >/dev/null
+    make_spec shop dev
+    make_run shop-qqqqq-v1-b1 shop dev 1 development
+    run_state shop-qqqqq-v1-b1 Pending
+    run_state shop-qqqqq-v1-b1 Planning "{\"engine\":{\"phase\":\"plan\",\"podName\":\"quiet-pod\",\"startedAt\":\"$(at 100)\"}}"
+    make_pod quiet-pod shop-qqqqq-v1-b1 plan "$ENGINE_RUNS" slow-node
+)
+HOME=$dir timeout 120 "$bin" run logs shop-qqqqq-v1-b1 -n quiet --follow >"$dir/quiet.out" 2>"$dir/quiet.err" 9>&- &
+quiet_pid=$!
 
 krc 0 "a namespace without specifications is fine and says where to look" status -n empty
 has "No DeploymentSpecification in namespace empty" "status -A"
@@ -216,11 +271,15 @@ make_spec needy dev
 make_run needy-eeeee-v1-b1 needy dev 1 development
 run_state needy-eeeee-v1-b1 Pending
 run_state needy-eeeee-v1-b1 Planning
-run_state needy-eeeee-v1-b1 Failed "{\"reason\":\"MissingSecret\",\"completedAt\":\"$(at 30)\",\"failure\":{\"class\":\"Config\",\"message\":\"Secret dev-db key password is missing\"}}"
+run_state needy-eeeee-v1-b1 Failed "{\"reason\":\"MissingSecret\",\"completedAt\":\"$(at 30)\",\"failure\":{\"class\":\"Config\",\"message\":\"missing Secret dev-db key password (spec.secretRefs, dbPassword): there is no such Secret in this namespace, or it has no such key\"}}"
 needy_run=$(uid_of provisioningrun needy-eeeee-v1-b1)
 status deploymentspecification needy "{\"observedGeneration\":1,\"version\":1,\"lastRun\":{\"name\":\"needy-eeeee-v1-b1\",\"uid\":\"$needy_run\",\"version\":1,\"state\":\"Failed\",\"reason\":\"MissingSecret\"},\"failure\":{\"class\":\"Config\",\"attempts\":1,\"nextAttemptAt\":\"$(date -u -d '+5 minutes' +%Y-%m-%dT%H:%M:%SZ)\"},\"conditions\":[$(condition Ready False Config 'run failed'),$(condition Reconciling True ProgressingWithRetry 'run failed')]}"
 krc 1 "a missing Secret is named, with the time of the next attempt" status needy -n $NS
-has "Secret dev-db key password is missing" "tried again by itself in 4m" "run-now="
+has "missing Secret dev-db key password" "tried again by itself in 4m" "run-now="
+paste "create secret generic dev-db --from-literal=password=VALUE"
+k create secret generic dev-db --dry-run=client -o yaml --from-literal=user=u | k replace -f - >/dev/null
+paste "kubectl patch secret dev-db"
+is VkFMVUU= k get secret dev-db -o 'jsonpath={.data.password}'
 make_spec taken dev
 status deploymentspecification taken "{\"observedGeneration\":1,\"version\":1,\"failure\":{\"class\":\"Config\",\"attempts\":1},\"conditions\":[$(condition Ready False StackClaimed 'stack shop-x belongs to team-b/other'),$(condition Stalled True StackClaimed 'stack shop-x belongs to team-b/other')]}"
 krc 1 "a stack that another specification holds is said" why taken -n $NS
@@ -263,10 +322,12 @@ run_state refused-ggggg-v1-b1 Planning '{"engine":{"phase":"plan","jobName":"rco
 k apply -f - >/dev/null <<EOF
 {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "rco-refused-p.1"}, "type": "Warning", "reason": "FailedCreate",
  "involvedObject": {"apiVersion": "batch/v1", "kind": "Job", "namespace": "$NS", "name": "rco-refused-p"}, "source": {"component": "job-controller"},
- "message": "Error creating: pods is forbidden: serviceaccount deployer not found", "firstTimestamp": "$(at 5)", "lastTimestamp": "$(at 5)", "count": 1}
+ "message": "Error creating: pods \"rco-refused-p-\" is forbidden: error looking up service account team-a/lost: serviceaccount \"lost\" not found", "firstTimestamp": "$(at 5)", "lastTimestamp": "$(at 5)", "count": 1}
 EOF
 krc 1 "why a Job cannot make its pod is said" why run/refused-ggggg-v1-b1 -n $NS
-has "Job rco-refused-p cannot make its pod: Error creating: pods is forbidden: serviceaccount deployer not found" "kubectl describe job rco-refused-p -n team-a"
+has "Job rco-refused-p cannot make its pod: Error creating:" "serviceaccount \"lost\" not found" "kubectl describe job rco-refused-p -n team-a"
+paste "kubectl create serviceaccount lost"
+k delete serviceaccount lost >/dev/null
 k delete deploymentspecification refused >/dev/null
 k delete provisioningrun refused-ggggg-v1-b1 >/dev/null
 
@@ -298,7 +359,7 @@ json '.kind == "SpecificationStatusList" and (.items | length) == 10 and ([.item
 krc 1 "an Environment with what deploys to it" status environment/dev -n $NS
 has "Ready" "development" shop cart
 krc 1 "a stalled Environment" why environment/lost -n $NS
-has "stalled (StateLost)" "rco-state-lost" "Who: the workspace admin"
+has "stalled (StateLost)" "rco-state-lost" "Who: whoever owns the Environment"
 krc 0 "a ready Environment" why renv/prod -n $NS
 has "is ready" "Who: nobody has to do anything"
 krc 1 "a near name is suggested" status shp -n $NS
@@ -394,19 +455,18 @@ printf 'installed 3 plugins\n' >"$web/install?follow=true"
 printf 'engine says \033[31mhello\033[0m\n' >"$web/report?follow=true"
 printf 'wrapper is done\n' >"$web/engine?follow=true"
 printf 'engine so far\n' >"$web/engine"
-openssl req -x509 -newkey rsa:2048 -nodes -keyout "$dir/kubelet.key" -out "$dir/kubelet.crt" -days 2 -subj /CN=node \
-    -addext subjectAltName=IP:127.0.0.1 2>/dev/null
-kubelet_port=$(($(cat "$dir/cp/port") + 3000))
-(cd "$dir/kubelet" && exec openssl s_server -accept 127.0.0.1:$kubelet_port -cert ../kubelet.crt -key ../kubelet.key -WWW -quiet >/dev/null 2>&1 </dev/null) &
-kubelet_pid=$!
-"$kubectl" apply -f - >/dev/null <<EOF
-{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}}
-EOF
-"$kubectl" patch node node --subresource=status --type=merge -p "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":$kubelet_port}}}}" >/dev/null
 make_run cart-ccccc-v1-b3 cart dev 1 development
 run_state cart-ccccc-v1-b3 Pending
-run_state cart-ccccc-v1-b3 Planning
+run_state cart-ccccc-v1-b3 Planning "{\"engine\":{\"phase\":\"plan\",\"podName\":\"follow-pod\",\"startedAt\":\"$(at 100)\"}}"
 make_pod follow-pod cart-ccccc-v1-b3 plan '{"phase":"Running","initContainerStatuses":[{"name":"fetch","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}},{"name":"install","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"terminated":{"exitCode":0,"finishedAt":null,"startedAt":null}}},{"name":"report","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}],"containerStatuses":[{"name":"engine","image":"runner:1","imageID":"","ready":true,"restartCount":0,"state":{"running":{"startedAt":null}}}]}'
+printf '+ create kubernetes:apps/v1:Deployment web\033[31m\n2026-11-30T12:00:00.123456Z info waiting\n' >"$web/report?tailLines=20"
+krc 1 "an engine that is long at work: since when, until when, on what, how to cancel" why run/cart-ccccc-v1-b3 -n $NS
+has "the plan engine has been at work for" "runner.timeout ends it at" "the engine says: + create kubernetes:apps/v1:Deployment web?[31m" \
+    "run logs cart-ccccc-v1-b3 --follow -n team-a" "kubectl patch prun cart-ccccc-v1-b3 --type merge" "\"by\":\"$("$kubectl" auth whoami -o 'jsonpath={.status.userInfo.username}')\""
+paste "kubectl patch prun cart-ccccc-v1-b3"
+krc 0 "who was asked to stop is not cancelled again" run show cart-ccccc-v1-b3 -n $NS
+has "asked it to stop" "at work for"
+has_not "kubectl patch prun"
 (
     sleep 3
     run_state cart-ccccc-v1-b3 Failed '{"failure":{"class":"Resource","message":"no"}}'
@@ -417,6 +477,43 @@ order=$(grep -nE 'fetched|installed|engine says|wrapper' <<<"$out" | cut -d: -f1
 if [ "$order" = "$(tr ' ' '\n' <<<"$order" | sort -n | xargs) " ]; then result ok "$current"; else result fail "$current" "order $order"; fi
 krc 0 "run logs of a container while its pod is there" run logs cart-ccccc-v1-b3 -n $NS --container engine
 has "engine so far"
+
+# --- advice that names what a message names, and that works as it stands ------------------------
+
+make_failed colorless Config "Stack 'shop-colorless' is missing configuration value 'shop:color'"
+krc 1 "a missing configuration value is added by an entry of the specification" status colorless -n $NS
+has "add an entry to spec.configRefs, like {key: shop:color, configMapKeyRef:" "Next: kubectl edit deploymentspecification colorless -n team-a"
+has_not "run-now="
+"$kubectl" create namespace web >/dev/null
+make_failed barred Resource "deployments.apps \"web\" is forbidden: User \"system:serviceaccount:team-a:deployer\" cannot patch resource \"deployments/scale\" in API group \"apps\" in the namespace \"web\""
+krc 1 "a right that the program's account lacks is given by two commands" why barred -n $NS
+is no "$kubectl" auth can-i patch deployments.apps/scale -n web --as system:serviceaccount:team-a:deployer
+paste "kubectl create role deployer-patch-" "kubectl create rolebinding deployer-patch-"
+is yes "$kubectl" auth can-i patch deployments.apps --subresource=scale -n web --as system:serviceaccount:team-a:deployer
+make_failed wide Auth "namespaces \"x\" is forbidden: User \"system:serviceaccount:team-a:deployer\" cannot create resource \"namespaces\" in API group \"\" at the cluster scope"
+krc 1 "the same in the whole cluster, whatever the class" why wide -n $NS
+paste "kubectl create clusterrole deployer-create-" "kubectl create clusterrolebinding deployer-create-"
+is yes "$kubectl" auth can-i create namespaces --as system:serviceaccount:team-a:deployer
+make_failed sly Resource "x is forbidden: User \"system:serviceaccount:kube-system:default\" cannot get resource \"secrets\" in API group \"\" in the namespace \"kube-system\""
+krc 1 "rights are proposed for no account but the run's" why sly -n $NS
+has_not "kubectl create role"
+make_env away development '{"clusterAccess":"ServiceAccount","applyServiceAccountName":"ghost"}' && env_ready away
+krc 1 "an Environment whose service account does not exist is not fine" status environment/away -n $NS
+has "No account" "service account ghost, which programs act as" "does not exist"
+krc 1 "nor is it for why" why environment/away -n $NS
+json_before=$out
+krc 1 "and for programs" why environment/away -n $NS -o json
+json '.health == "waiting" and (.next[0] | startswith("kubectl create serviceaccount ghost"))'
+out=$json_before
+paste "kubectl create serviceaccount ghost"
+krc 0 "it is when the account is there" why environment/away -n $NS
+k delete serviceaccount ghost >/dev/null
+make_failed gone Source "no such commit"
+k delete deploymentspecification gone >/dev/null
+krc 1 "a specification that was deleted has left its runs" status gone -n $NS
+says "any more" "1 of its runs are left: kubectl runtimecloud run list --spec gone -n team-a"
+krc 0 "and they are there" run list --spec gone -n $NS
+has gone-fffff-v1-b1
 
 # --- rights ----------------------------------------------------------------------------------
 
@@ -437,6 +534,13 @@ kubeconfig_as wrong not-a-token
 krc 0 "a token works as credential" status shop -n $NS --kubeconfig "$dir/viewer.kubeconfig"
 has "Applied" "--kubeconfig $dir/viewer.kubeconfig"
 krc 1 "a viewer may see everything but pods" why run/payroll-ddddd-v1-b1 -n $NS --kubeconfig "$dir/viewer.kubeconfig"
+krc 0 "who may not read service accounts is told nothing of them" why environment/away -n $NS --kubeconfig "$dir/viewer.kubeconfig"
+has "is ready"
+k create clusterrolebinding quiet-looker --clusterrole=looker --serviceaccount=$NS:viewer >/dev/null
+krc 1 "who may not read pods and logs sees since when the engine works, and no complaint" why run/shop-qqqqq-v1-b1 -n quiet --kubeconfig "$dir/viewer.kubeconfig"
+has "its pod cannot be seen" "at work for" "\"by\":\"system:serviceaccount:team-a:viewer\""
+has_not forbidden "the engine says"
+"$kubectl" delete clusterrolebinding quiet-looker >/dev/null
 krc 1 "a missing right names verb, resource and role" status -n $NS --kubeconfig "$dir/nobody.kubeconfig"
 says 'cannot list resource "deploymentspecifications"' "runtime-cloud-viewer"
 krc 1 "credentials that are not accepted" status -n $NS --kubeconfig "$dir/wrong.kubeconfig"
@@ -525,6 +629,23 @@ krc 0 "a credential plugin" status shop -n $NS --kubeconfig "$dir/exec.kubeconfi
 printf '#!/bin/sh\necho "please log in" >&2\nexit 1\n' >"$dir/plugin"
 krc 1 "a credential plugin that fails is named" status shop -n $NS --kubeconfig "$dir/exec.kubeconfig"
 says "$dir/plugin"
+
+# --- a followed log that is silent --------------------------------------------------------------
+
+for _ in $(seq 80); do
+    [ ! -s "$dir/quiet.err" ] || break
+    sleep 0.5
+done
+printf 'the engine speaks\n' >&9
+exec 9>&-
+(NS=quiet && run_state shop-qqqqq-v1-b1 Failed '{"failure":{"class":"Resource","message":"no"}}')
+wait $quiet_pid
+code=$?
+out=$(<"$dir/quiet.out") err=$(<"$dir/quiet.err") current="run logs --follow says on standard error that nothing comes, and goes on"
+if [ $code = 0 ]; then result ok "$current"; else result fail "$current" "exit $code: $out $err"; fi
+says "still running, 3" "s without output; cancel with: kubectl patch prun shop-qqqqq-v1-b1 --type merge -p"
+has "the engine speaks"
+if grep -q "still running" <<<"$out"; then result fail "$current" "$out"; else result ok "$current"; fi
 
 # --- terminals -------------------------------------------------------------------------------
 

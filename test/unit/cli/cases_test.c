@@ -1,5 +1,6 @@
 /* Golden tests of the screens: each directory below test/cases/cli holds objects (spec.json,
- * env.json, run.json, last.json, applied.json, pod.json, event.json of a Job, claim.json) and what is printed for them
+ * env.json, run.json, last.json, applied.json, pod.json, event.json of a Job, claim.json) or one
+ * line of text (no-account.txt, says.txt of the engine, user.txt), and what is printed for them
  * (want.txt, and want.json where there is a document). The prefix of the directory's name chooses
  * the screen: spec-, run-, env-, why-spec-, why-run-, why-env-, progress-; a name that ends in
  * -wide prints wide. RCO_GOLDEN_WRITE=1 writes the wants anew. */
@@ -50,6 +51,20 @@ static void *load(struct rco_arena *a, const char *name, const char *file,
     return obj;
 }
 
+/* The first line of a text, or NULL when the case has no such file. */
+static const char *load_line(struct rco_arena *a, const char *name, const char *file)
+{
+    rco_autofree char *path = rco_asprintf("%s/%s/%s", CASES, name, file);
+    rco_autobuf text = RCO_BUF_INIT;
+    struct rco_error err = RCO_ERROR_INIT;
+
+    if (access(path, R_OK) != 0)
+        return NULL;
+    if (rco_file_read(path, MAX_FILE, &text, &err) < 0)
+        fail_msg("%s", err.msg);
+    return rco_arena_strndup(a, rco_buf_str(&text), strcspn(rco_buf_str(&text), "\n"));
+}
+
 static void load_facts(const char *name, struct case_facts *c)
 {
     struct rco_error err = RCO_ERROR_INIT;
@@ -59,6 +74,7 @@ static void load_facts(const char *name, struct case_facts *c)
     *c = (struct case_facts){.arena = RCO_ARENA_INIT};
     assert_int_equal(rco_wall_parse("2026-11-30T12:00:00Z", &f->now, &err), 0);
     f->flags = " -n team-a";
+    f->cluster = "";
     f->spec = load(&c->arena, name, "spec.json", &rco_depspec_schema);
     f->env = load(&c->arena, name, "env.json", &rco_env_schema);
     f->env_missing = !f->env && strstr(name, "no-env");
@@ -71,6 +87,10 @@ static void load_facts(const char *name, struct case_facts *c)
     f->n_pods = c->pods[0] != NULL;
     event = load(&c->arena, name, "event.json", &rco_event_schema);
     f->job_trouble = event ? event->note : NULL;
+    f->no_account[0] = load_line(&c->arena, name, "no-account.txt");
+    f->n_no_account = f->no_account[0] != NULL;
+    f->engine_says = load_line(&c->arena, name, "says.txt");
+    f->user = load_line(&c->arena, name, "user.txt");
 }
 
 static void render(const char *name, struct case_facts *c, struct rco_buf *text,

@@ -74,19 +74,203 @@ static void every_failure_class_and_reason_says_what_to_do(void **state)
         if (!row || !row->meaning || !row->next[0])
             fail_msg("no advice for failure class %s", rco_failure_class_words[i]);
     }
-    /* Who has to act is another where the account of the program lacks a right. */
-    const char *forbidden = "configmaps \"page\" is forbidden: User "
-                            "\"system:serviceaccount:shop:default\" cannot patch";
-    assert_non_null(strstr(rco_advice_failure("Resource", forbidden)->who, "gives rights"));
-    assert_ptr_equal(rco_advice_failure("Resource", "no such image"), rco_advice_class("Resource"));
-    assert_ptr_equal(rco_advice_failure("Resource", NULL), rco_advice_class("Resource"));
-    assert_ptr_equal(rco_advice_failure("Config", forbidden), rco_advice_class("Config"));
     rco_advice_classes(&n);
     assert_int_equal(n, 14);
     rows = rco_advice_reasons(&n);
     for (size_t i = 0; i < n; i++)
         if (!rows[i].next[0])
             fail_msg("no command for reason %s", rows[i].word);
+}
+
+/* --- what a message names --------------------------------------------------------------------- */
+
+static struct rco_advice_found advice(struct rco_arena *a, enum rco_failure_class class,
+                                      const char *message)
+{
+    const struct rco_run run = {
+        .metadata = {.ns = "shop"},
+        .spec.snapshot.apply_service_account_name = "deployer",
+        .status.failure = {.class = class, .message = message},
+    };
+    struct rco_advice_found found;
+
+    rco_advice_failure(&run, a, &found);
+    return found;
+}
+
+static const char *named(const struct rco_advice_found *found, const char *name)
+{
+    for (size_t i = 0; i < found->n_names; i++)
+        if (rco_streq(found->names[i].name, name))
+            return found->names[i].value;
+    return NULL;
+}
+
+static void messages_that_are_known_give_names_to_the_commands(void **state)
+{
+    static const struct {
+        enum rco_failure_class class;
+        const char *message, *name, *want;
+    } cases[] = {
+        {RCO_FAILURE_CLASS_CONFIG, "Stack 's' is missing configuration value 'shop:color'", "key",
+         "shop:color"},
+        {RCO_FAILURE_CLASS_CONFIG, "Missing required configuration variable 'shop:a/b.c'", "key",
+         "shop:a/b.c"},
+        {RCO_FAILURE_CLASS_CONFIG, "Missing required configuration variable web:replicas", "key",
+         "web:replicas"},
+        {RCO_FAILURE_CLASS_CONFIG, "missing Secret db key .pass_1 (spec.secretRefs, x): no", "key",
+         ".pass_1"},
+        {RCO_FAILURE_CLASS_CONFIG, "missing Secret db key p (spec.secretRefs, x): no", "secret",
+         "db"},
+        {RCO_FAILURE_CLASS_CONFIG, "Job rco-1-p has no pod: the namespace refuses it (x)", "job",
+         "rco-1-p"},
+        {RCO_FAILURE_CLASS_RESOURCE,
+         "a: x is forbidden: User \"system:serviceaccount:shop:deployer\" cannot get resource "
+         "\"pods/log\" in API group \"\" in the namespace \"other\"",
+         "target", "pods/log"},
+        {RCO_FAILURE_CLASS_AUTH,
+         "x is forbidden: User \"system:serviceaccount:shop:default\" cannot list resource "
+         "\"nodes\" in API group \"metrics.k8s.io\" at the cluster scope",
+         "target", "nodes.metrics.k8s.io"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(cases); i++) {
+        rco_autoarena a = RCO_ARENA_INIT;
+        struct rco_advice_found found = advice(&a, cases[i].class, cases[i].message);
+
+        if (!rco_streq(named(&found, cases[i].name), cases[i].want))
+            fail_msg("%s: %s is %s, want %s", cases[i].message, cases[i].name,
+                     rco_str_or_empty(named(&found, cases[i].name)), cases[i].want);
+    }
+}
+
+/* A program may say what it likes: none of it becomes a part of a command that does harm. */
+static void hostile_messages_give_no_names(void **state)
+{
+    static const struct {
+        enum rco_failure_class class;
+        const char *message;
+    } cases[] = {
+        {RCO_FAILURE_CLASS_CONFIG, "is missing configuration value '$(reboot)'"},
+        {RCO_FAILURE_CLASS_CONFIG, "is missing configuration value '--all'"},
+        {RCO_FAILURE_CLASS_CONFIG, "is missing configuration value ''"},
+        {RCO_FAILURE_CLASS_CONFIG, "is missing configuration value 'a"},
+        {RCO_FAILURE_CLASS_CONFIG, "missing Secret a;b key c (spec.secretRefs"},
+        {RCO_FAILURE_CLASS_CONFIG, "missing Secret a key b'c (spec.secretRefs"},
+        {RCO_FAILURE_CLASS_SOURCE, "is missing configuration value 'a'"},
+        {RCO_FAILURE_CLASS_RESOURCE,
+         " is forbidden: User \"system:serviceaccount:shop:deployer\" cannot * resource \"*\" in "
+         "API group \"*\" at the cluster scope"},
+        {RCO_FAILURE_CLASS_RESOURCE,
+         " is forbidden: User \"system:serviceaccount:shop:deployer\" cannot impersonate resource "
+         "\"users\" in API group \"\" at the cluster scope"},
+        {RCO_FAILURE_CLASS_RESOURCE,
+         " is forbidden: User \"system:serviceaccount:shop:other\" cannot get resource \"pods\" in "
+         "API group \"\" at the cluster scope"},
+        {RCO_FAILURE_CLASS_RESOURCE,
+         " is forbidden: User \"system:serviceaccount:prod:deployer\" cannot get resource \"pods\" "
+         "in API group \"\" in the namespace \"shop\""},
+    };
+    char long_key[1024];
+
+    (void)state;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(cases); i++) {
+        rco_autoarena a = RCO_ARENA_INIT;
+        struct rco_advice_found found = advice(&a, cases[i].class, cases[i].message);
+
+        if (found.n_names || !found.row)
+            fail_msg("%s gives names", cases[i].message);
+    }
+    rco_autoarena a = RCO_ARENA_INIT;
+    memset(long_key, 'k', sizeof(long_key) - 1);
+    long_key[sizeof(long_key) - 1] = '\0';
+    assert_int_equal(advice(&a, RCO_FAILURE_CLASS_CONFIG,
+                            rco_arena_printf(&a, "is missing configuration value '%s'", long_key))
+                         .n_names,
+                     0);
+}
+
+static void a_failure_without_a_known_message_has_the_advice_of_its_class(void **state)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    const char *forbidden = "configmaps \"page\" is forbidden: User "
+                            "\"system:serviceaccount:shop:default\" cannot patch";
+
+    (void)state;
+    assert_ptr_equal(advice(&a, RCO_FAILURE_CLASS_RESOURCE, "no such image").row,
+                     rco_advice_class("Resource"));
+    assert_ptr_equal(advice(&a, RCO_FAILURE_CLASS_RESOURCE, NULL).row,
+                     rco_advice_class("Resource"));
+    assert_ptr_equal(advice(&a, RCO_FAILURE_CLASS_CONFIG, forbidden).row,
+                     rco_advice_class("Config"));
+    /* Who has to act is another where the account of the program lacks a right. */
+    assert_non_null(
+        strstr(advice(&a, RCO_FAILURE_CLASS_RESOURCE, forbidden).row->who, "gives rights"));
+    assert_null(advice(&a, RCO_FAILURE_CLASS_UNSET, forbidden).row);
+}
+
+static void a_refused_pod_names_the_account_that_is_missing(void **state)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_advice_found found;
+
+    (void)state;
+    rco_advice_refusal("pods \"x-\" is forbidden: error looking up service account shop/deployer: "
+                       "serviceaccount \"deployer\" not found",
+                       &a, &found);
+    assert_string_equal(named(&found, "account"), "deployer");
+    rco_advice_refusal("exceeded quota: q", &a, &found);
+    assert_null(found.row);
+    rco_advice_refusal(NULL, &a, &found);
+    assert_null(found.row);
+}
+
+/* --- logs ------------------------------------------------------------------------------------- */
+
+static void silence_of_a_log_is_said_after_30s_and_then_once_a_minute(void **state)
+{
+    struct rco_logs_quiet q = {0};
+    rco_mono t = 1000 * RCO_NS_PER_S;
+    int64_t s = 0;
+
+    (void)state;
+    assert_false(rco_logs_quiet_due(&q, t, &s));
+    assert_false(rco_logs_quiet_due(&q, t + 29 * RCO_NS_PER_S, &s));
+    assert_true(rco_logs_quiet_due(&q, t + 31 * RCO_NS_PER_S, &s));
+    assert_int_equal(s, 31);
+    assert_false(rco_logs_quiet_due(&q, t + 90 * RCO_NS_PER_S, &s));
+    assert_true(rco_logs_quiet_due(&q, t + 91 * RCO_NS_PER_S, &s));
+    assert_int_equal(s, 91);
+    q.heard = t + 100 * RCO_NS_PER_S; /* a piece came */
+    assert_false(rco_logs_quiet_due(&q, t + 129 * RCO_NS_PER_S, &s));
+    assert_false(rco_logs_quiet_due(&q, t + 150 * RCO_NS_PER_S, &s));
+    assert_true(rco_logs_quiet_due(&q, t + 151 * RCO_NS_PER_S, &s));
+    assert_int_equal(s, 51);
+}
+
+static void the_newest_line_is_the_engines(void **state)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"one\ntwo\n", "two"},
+        {"one\ntwo", "two"},
+        {"one\n\n \t\n", "one"},
+        {"+ create web\n2026-11-30T12:00:00.123456Z info delivered\n", "+ create web"},
+        {"2026-11-30T12:00:00.123456Z info waiting for the start\n", NULL},
+        {"2026-11-30 is a day\n", "2026-11-30 is a day"},
+        {"", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(cases); i++) {
+        rco_autoarena a = RCO_ARENA_INIT;
+        const char *got = rco_logs_newest_line(&a, cases[i].text, strlen(cases[i].text));
+
+        if (!rco_streq(got, cases[i].want))
+            fail_msg("\"%s\" gives \"%s\"", cases[i].text, rco_str_or_empty(got));
+    }
 }
 
 static void server_versions_are_read_as_numbers(void **state)
@@ -187,6 +371,12 @@ int main(void)
         cmocka_unit_test(each_fault_has_a_next_step),
         cmocka_unit_test(style_is_plain_without_a_terminal),
         cmocka_unit_test(every_failure_class_and_reason_says_what_to_do),
+        cmocka_unit_test(messages_that_are_known_give_names_to_the_commands),
+        cmocka_unit_test(hostile_messages_give_no_names),
+        cmocka_unit_test(a_failure_without_a_known_message_has_the_advice_of_its_class),
+        cmocka_unit_test(a_refused_pod_names_the_account_that_is_missing),
+        cmocka_unit_test(silence_of_a_log_is_said_after_30s_and_then_once_a_minute),
+        cmocka_unit_test(the_newest_line_is_the_engines),
         cmocka_unit_test(server_versions_are_read_as_numbers),
         cmocka_unit_test(servers_before_1_30_are_not_supported),
         cmocka_unit_test(the_newest_log_is_the_applys),
