@@ -182,21 +182,27 @@ bool rco_logs_quiet_due(struct rco_logs_quiet *q, rco_mono now, int64_t *ret_s)
     return true;
 }
 
-/* On standard error, so that standard output has the log and nothing else. */
-static void say_quiet(void *ctx)
+void rco_logs_quiet_say(struct rco_logs_quiet *q, const char *what)
 {
-    const struct printing *p = ctx;
     rco_autobuf out = RCO_BUF_INIT;
     struct rco_error ignored = RCO_ERROR_INIT;
     int64_t s;
 
-    if (!rco_logs_quiet_due(p->quiet, rco_clock_mono(), &s))
+    if (!rco_logs_quiet_due(q, rco_clock_mono(), &s))
         return;
-    rco_buf_addf(&out, "still running, %" PRId64 "s without output", s);
-    if (p->quiet->next)
-        rco_buf_addf(&out, "; cancel with: %s", p->quiet->next);
+    rco_text_clean(&out, what);
+    rco_buf_addf(&out, ", %" PRId64 "s without output", s);
+    if (q->next) {
+        rco_buf_adds(&out, "; cancel with: ");
+        rco_text_clean(&out, q->next);
+    }
     rco_buf_addc(&out, '\n');
     (void)(rco_fd_write_all(STDERR_FILENO, out.data, out.len, &ignored) == 0);
+}
+
+static void say_quiet(void *ctx)
+{
+    rco_logs_quiet_say(((const struct printing *)ctx)->quiet, "still running");
 }
 
 static int pod_log_path(struct rco_path *path, const char *ns, const char *pod,

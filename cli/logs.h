@@ -34,6 +34,10 @@ struct rco_logs_quiet {
 /* Whether to say at NOW that nothing comes; if so, remembers it and gives the seconds. Pure. */
 bool rco_logs_quiet_due(struct rco_logs_quiet *q, rco_mono now, int64_t *ret_s);
 
+/* Says WHAT and for how long nothing has come when that is due: on standard error, so that standard
+ * output has the log and nothing else. */
+void rco_logs_quiet_say(struct rco_logs_quiet *q, const char *what);
+
 /* Prints the log of one container; with QUIET follows it to its end, and says on standard error
  * when nothing comes. */
 RCO_MUST_CHECK int rco_logs_pod(struct rco_cli *cli, const char *ns, const char *pod,

@@ -235,6 +235,17 @@ static int print_ended_phases(struct rco_cli *cli, const struct rco_run *run, st
     return 0;
 }
 
+/* No log is there to follow yet, or none any more. */
+static void say_waiting(struct rco_cli *cli, const struct rco_facts *f,
+                        struct rco_logs_quiet *quiet)
+{
+    struct rco_explanation x;
+
+    rco_explain_run(f, &cli->arena, &x);
+    rco_logs_quiet_say(
+        quiet, rco_arena_printf(&cli->arena, "still waiting: %s", x.n_why ? x.why[0] : x.what));
+}
+
 static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
 {
     rco_autofree char *user = rco_strdup(rco_str_or_empty(rco_gather_user(cli)));
@@ -255,6 +266,7 @@ static int follow(struct rco_cli *cli, const char *name, struct rco_error *err)
         rc = print_pods(cli, f.run, &printed, err);
         if (rc < 0)
             break;
+        say_waiting(cli, &f, &quiet);
         pause_s(1);
     }
     printed.quiet = NULL;

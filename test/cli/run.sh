@@ -186,9 +186,15 @@ exec 9<>"$quiet_log/report?follow=true"
     run_state shop-qqqqq-v1-b1 Pending
     run_state shop-qqqqq-v1-b1 Planning "{\"engine\":{\"phase\":\"plan\",\"podName\":\"quiet-pod\",\"startedAt\":\"$(at 100)\"}}"
     make_pod quiet-pod shop-qqqqq-v1-b1 plan "$ENGINE_RUNS" slow-node
+    make_run shop-qqqqq-v2-b1 shop dev 2 development
+    run_state shop-qqqqq-v2-b1 Pending
+    run_state shop-qqqqq-v2-b1 Planning
+    make_pod pending-pod shop-qqqqq-v2-b1 plan '{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","message":"0/3 nodes are available"}]}'
 )
 HOME=$dir timeout 120 "$bin" run logs shop-qqqqq-v1-b1 -n quiet --follow >"$dir/quiet.out" 2>"$dir/quiet.err" 9>&- &
 quiet_pid=$!
+HOME=$dir timeout 120 "$bin" run logs shop-qqqqq-v2-b1 -n quiet --follow >"$dir/pending.out" 2>"$dir/pending.err" 9>&- &
+pending_pid=$!
 
 krc 0 "a namespace without specifications is fine and says where to look" status -n empty
 has "No DeploymentSpecification in namespace empty" "status -A"
@@ -633,12 +639,14 @@ says "$dir/plugin"
 # --- a followed log that is silent --------------------------------------------------------------
 
 for _ in $(seq 80); do
-    [ ! -s "$dir/quiet.err" ] || break
+    [ ! -s "$dir/quiet.err" ] || [ ! -s "$dir/pending.err" ] || break
     sleep 0.5
 done
 printf 'the engine speaks\n' >&9
 exec 9>&-
-(NS=quiet && run_state shop-qqqqq-v1-b1 Failed '{"failure":{"class":"Resource","message":"no"}}')
+for run in shop-qqqqq-v1-b1 shop-qqqqq-v2-b1; do
+    (NS=quiet && run_state $run Failed '{"failure":{"class":"Resource","message":"no"}}')
+done
 wait $quiet_pid
 code=$?
 out=$(<"$dir/quiet.out") err=$(<"$dir/quiet.err") current="run logs --follow says on standard error that nothing comes, and goes on"
@@ -646,6 +654,9 @@ if [ $code = 0 ]; then result ok "$current"; else result fail "$current" "exit $
 says "still running, 3" "s without output; cancel with: kubectl patch prun shop-qqqqq-v1-b1 --type merge -p"
 has "the engine speaks"
 if grep -q "still running" <<<"$out"; then result fail "$current" "$out"; else result ok "$current"; fi
+wait $pending_pid
+out='' err=$(<"$dir/pending.err") current="run logs --follow of a run without a log says what it waits for"
+says "still waiting: pod pending-pod has no node yet: 0/3 nodes are available, 3" "cancel with: kubectl patch prun shop-qqqqq-v2-b1"
 
 # --- terminals -------------------------------------------------------------------------------
 
