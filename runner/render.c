@@ -228,9 +228,7 @@ static void add_value(const struct rco_value *v, struct rco_buf *out)
     }
     rco_value_write(v, &text);
     if (text.len > VALUE_MAX) {
-        text.len = VALUE_MAX;
-        while (text.len && ((unsigned char)text.data[text.len] & 0xc0) == 0x80)
-            text.len--;
+        text.len = rco_utf8_cut(text.data, VALUE_MAX);
         rco_render_printable(text.data, text.len, out);
         rco_buf_adds(out, " ...");
         return;

@@ -23,11 +23,8 @@ const char *rco_runner_version(void)
 void rco_text_cut(char *out, size_t size, const char *text)
 {
     size_t n = strlen(text);
-    if (n >= size) {
-        n = size - 1;
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-            n--;
-    }
+    if (n >= size)
+        n = rco_utf8_cut(text, size - 1);
     memmove(out, text, n);
     out[n] = '\0';
 }

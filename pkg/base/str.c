@@ -31,6 +31,29 @@ bool rco_str_has_suffix(const char *s, const char *suffix)
     return s && n >= m && strcmp(s + n - m, suffix) == 0;
 }
 
+size_t rco_utf8_length(const unsigned char *p, size_t n)
+{
+    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 ||
+        len > n) /* c0, c1 are overlong; above f4 is beyond U+10FFFF */
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90)) /* overlong */
+        return 0;
+    if ((p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf4 && p[1] > 0x8f)) /* surrogate; too large */
+        return 0;
+    return len;
+}
+
+size_t rco_utf8_cut(const char *s, size_t max)
+{
+    while (max > 0 && ((unsigned char)s[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
 const char *rco_kv_get(const struct rco_kv *kv, size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++)

@@ -22,6 +22,13 @@ bool rco_str_empty(const char *s);
 const char *rco_str_or_empty(const char *s);
 bool rco_str_has_prefix(const char *s, const char *prefix);
 bool rco_str_has_suffix(const char *s, const char *suffix);
+
+/* Length of the valid UTF-8 sequence of more than one byte at P (N bytes left), or 0 (RFC 3629). */
+size_t rco_utf8_length(const unsigned char *p, size_t n);
+/* The greatest length of at most MAX at which S ends between two characters; S has more than MAX
+ * bytes, or ends with NUL there. */
+size_t rco_utf8_cut(const char *s, size_t max);
+
 /* Value of KEY in the N pairs KV, or NULL. */
 const char *rco_kv_get(const struct rco_kv *kv, size_t n, const char *key);
 

@@ -114,22 +114,37 @@ const char *rco_message(struct rco_arena *a, const char *fmt, ...)
     return rco_message_cut(a, rco_buf_str(&text), RCO_MESSAGE_MAX);
 }
 
+static void make_printable(char *s, size_t n)
+{
+    for (size_t i = 0, len; i < n; i += len) {
+        unsigned char *p = (unsigned char *)s + i;
+        len = *p < 0x80 ? 1 : rco_utf8_length(p, n - i);
+        if (len == 0)
+            *p = '?';
+        else if (*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+        len = len ? len : 1;
+    }
+}
+
 const char *rco_message_cut(struct rco_arena *a, const char *s, size_t max)
 {
+    static const char more[] = "...";
     size_t n = strlen(s);
-    if (n > max) {
-        n = max - strlen("...");
-        while (n && ((unsigned char)s[n] & 0xc0) == 0x80)
-            n--;
-        char *cut = rco_arena_alloc(a, n + 4);
-        memcpy(cut, s, n);
-        memcpy(cut + n, "...", 4);
-        s = cut;
-    } else {
-        s = rco_arena_strdup(a, s);
-    }
-    for (char *p = (char *)s; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
-    return s;
+    bool fits = n <= max;
+    if (!fits)
+        n = rco_utf8_cut(s, max - strlen(more));
+    char *text = rco_arena_alloc(a, n + sizeof(more));
+    memcpy(text, s, n);
+    make_printable(text, n);
+    memcpy(text + n, fits ? "" : more, fits ? 1 : sizeof(more));
+    return text;
+}
+
+const char *rco_message_fit(struct rco_arena *a, const char *head, const char *text,
+                            const char *rest, size_t max)
+{
+    size_t around = strlen(head) + strlen(rest), least = 16;
+    size_t room = around + least < max ? max - around : least;
+    return rco_message(a, "%s%s%s", head, rco_message_cut(a, text, room), rest);
 }

@@ -50,7 +50,12 @@ void rco_events_add(struct rco_arena *a, struct rco_domain_event **items, size_t
 
 /* A text of at most RCO_MESSAGE_MAX bytes in A, cut between UTF-8 characters. */
 const char *rco_message(struct rco_arena *a, const char *fmt, ...) RCO_PRINTF(2, 3);
-/* S cut to at most MAX bytes between UTF-8 characters, control characters replaced by spaces. */
+/* S cut to at most MAX bytes between UTF-8 characters, control characters replaced by spaces and what
+ * is not UTF-8 by question marks: what is read back from the API server is then the same text. */
 const char *rco_message_cut(struct rco_arena *a, const char *s, size_t max);
+/* HEAD, TEXT and REST in one; TEXT, which comes from outside, is cut so that all have at most MAX
+ * bytes. */
+const char *rco_message_fit(struct rco_arena *a, const char *head, const char *text,
+                            const char *rest, size_t max);
 
 #endif

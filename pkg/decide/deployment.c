@@ -418,12 +418,13 @@ static void report_failed(void *p)
         rco_streq(last, RCO_REASON_STACK_CLAIMED) || rco_streq(last, RCO_REASON_BACKEND_CHANGED);
     const char *reason = blocked ? last : rco_failure_class_name(c->next.failure.class);
     const char *text = failure_message(c), *old = said_before(c, rco_or(reason, "Failed"));
+    const char *head = rco_message(c->a, "run %s failed (%s): ", c->next.last_run.name,
+                                   rco_failure_class_name(c->next.failure.class));
+    const char *rest = rco_remedy_of(c->next.failure.class, last, c->a);
     stall(c, rco_or(reason, "Failed"),
           !text && old ? old
-                       : rco_message(c->a, "run %s failed (%s): %s%s", c->next.last_run.name,
-                                     rco_failure_class_name(c->next.failure.class),
-                                     rco_or(text, "see its log"),
-                                     rco_remedy_of(c->next.failure.class, last, c->a)));
+                       : rco_message_fit(c->a, head, rco_or(text, "see its log"), rest,
+                                         RCO_MESSAGE_MAX));
 }
 
 static bool was_stopped(const void *p)

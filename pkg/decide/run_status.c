@@ -3,6 +3,8 @@
 #include "pulumi/failure.h"
 #include "json/writer.h"
 
+#define CLASS_MAX 32 /* "PlanViolation: ", which the Event puts before the message */
+
 static void set_observed(struct rco_run_ctx *c)
 {
     c->next.conditions = c->conditions.n ? c->conditions.items : NULL;
@@ -61,8 +63,9 @@ void rco_run_fail_at(struct rco_run_ctx *c, const struct rco_run_failure *failur
         (struct rco_run_failure){.class = class, .message = text, .urn = failure->urn};
     c->next.has_failure = true;
     end(c, RCO_RUN_STATE_FAILED, why);
-    const char *message =
-        rco_message(c->a, "%.600s (%s)%s", text, aftermath(c), rco_remedy_of(class, reason, c->a));
+    const char *rest =
+        rco_message(c->a, " (%s)%s", aftermath(c), rco_remedy_of(class, reason, c->a));
+    const char *message = rco_message_fit(c->a, "", text, rest, RCO_MESSAGE_MAX - CLASS_MAX);
     rco_conditions_stalled(&c->conditions, why, message);
     rco_conditions_set(&c->conditions, "Succeeded", "False", why, message);
     rco_events_add(c->a, &c->next.events, &c->next.n_events, "ProvisioningFailed", c->now);

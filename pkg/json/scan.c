@@ -1,5 +1,7 @@
 #include "json/scan.h"
 
+#include "base/str.h"
+
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -25,22 +27,6 @@ int rco_scan_expect(struct rco_scan *s, char c, const char *why)
         return rco_scan_fail(s, s->p == s->end ? "ends too early" : why);
     s->p++;
     return 0;
-}
-
-size_t rco_utf8_length(const unsigned char *p, size_t n)
-{
-    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 ||
-        len > n) /* c0, c1 are overlong; above f4 is beyond U+10FFFF */
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90)) /* overlong */
-        return 0;
-    if ((p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf4 && p[1] > 0x8f)) /* surrogate; too large */
-        return 0;
-    return len;
 }
 
 static inline size_t plain(const char *p, size_t n)

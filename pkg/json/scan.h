@@ -63,8 +63,6 @@ RCO_MUST_CHECK int rco_scan_item(struct rco_scan *s, bool *first);
  * returns the length. The character U+0000 becomes U+FFFD, so that C strings are never cut. */
 size_t rco_scan_unescape(struct rco_span span, char *out);
 
-/* Length of the valid UTF-8 sequence of more than one byte at P (N bytes left), or 0. */
-size_t rco_utf8_length(const unsigned char *p, size_t n);
 /* Index of the first byte of P..P+N that is a quote, a backslash, a control character or not ASCII;
  * N when there is none. */
 size_t rco_scan_plain(const char *p, size_t n);

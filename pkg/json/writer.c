@@ -1,5 +1,6 @@
 #include "json/writer.h"
 
+#include "base/str.h"
 #include "json/scan.h"
 
 #include <assert.h>

@@ -61,10 +61,8 @@ static void cut(struct rco_buf *out, size_t max)
 {
     if (out->len <= max)
         return;
-    while (max > 0 && ((unsigned char)out->data[max] & 0xc0) == 0x80)
-        max--;
-    out->data[max] = '\0';
-    out->len = max;
+    out->len = rco_utf8_cut(out->data, max);
+    out->data[out->len] = '\0';
 }
 
 static bool is_point(const char *line)
@@ -72,31 +70,63 @@ static bool is_point(const char *line)
     return line[strspn(line, " \t")] == '*';
 }
 
-static size_t count_points(const char *text)
+/* Points of a list that are told; further ones are left out. */
+#define MAX_POINTS 16
+
+static size_t find_points(char *text, char *points[static MAX_POINTS])
 {
+    char *save = NULL;
     size_t n = 0;
-    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        n += is_point(line);
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        if (is_point(line) && !is_list_head(line) && n < MAX_POINTS)
+            points[n++] = trim(line);
     return n;
 }
 
-/* The points of a list of errors: the first says which resource, later ones say the cause (a pod
- * that cannot start), so all N are told, each with its share of the room when they are long. */
-static void add_points(struct rco_buf *out, char *text, size_t n)
+/* The greatest length that all points may have so that they fit together; shorter ones leave their
+ * room to longer ones. */
+static size_t room_of_each(char *const *points, size_t n)
 {
-    size_t share = RCO_DIAGNOSTICS_MAX_SENTENCE / n, length = strlen(text);
-    char *save = NULL;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        rco_autobuf point = RCO_BUF_INIT;
-        if (!is_point(line) || is_list_head(line))
-            continue;
-        rco_buf_adds(&point, trim(line));
-        if (length > RCO_DIAGNOSTICS_MAX_SENTENCE)
-            cut(&point, share > 2 ? share - 2 : share);
+    size_t each = RCO_DIAGNOSTICS_MAX_SENTENCE, sum;
+    do {
+        sum = 2 * n; /* what stands between them */
+        for (size_t i = 0; i < n; i++)
+            sum += strnlen(points[i], each);
+    } while (sum > RCO_DIAGNOSTICS_MAX_SENTENCE && each-- > 0);
+    return each;
+}
+
+/* POINT with its middle left out when it has no room: it begins with the subject, and the cause is
+ * at its end. */
+static void add_shortened(struct rco_buf *out, const char *point, size_t room)
+{
+    static const char gap[] = "…";
+    size_t n = strlen(point);
+    if (n <= room) {
+        rco_buf_adds(out, point);
+        return;
+    }
+    size_t keep = room - (sizeof(gap) - 1); /* MAX_POINTS of them have room for more than that */
+    size_t head = rco_utf8_cut(point, keep / 2), tail = n - keep / 2;
+    while (tail < n && ((unsigned char)point[tail] & 0xc0) == 0x80)
+        tail++;
+    rco_buf_add(out, point, head);
+    rco_buf_adds(out, gap);
+    rco_buf_adds(out, point + tail);
+}
+
+/* The points of the list of errors in TEXT: the first says which resource, later ones say the cause
+ * (a container that cannot start). Returns whether there is one. */
+static bool add_points(struct rco_buf *out, char *text)
+{
+    char *points[MAX_POINTS];
+    size_t n = find_points(text, points), room = room_of_each(points, n);
+    for (size_t i = 0; i < n; i++) {
         if (out->len > 0)
             rco_buf_adds(out, out->data[out->len - 1] == ':' ? " " : "; ");
-        rco_buf_adds(out, rco_buf_str(&point));
+        add_shortened(out, points[i], room);
     }
+    return n > 0;
 }
 
 /* What MESSAGE says in one line: its first line that says something, with the next one when it ends
@@ -115,11 +145,8 @@ static const char *sentence(struct rco_arena *a, const char *message)
         line = trim(line);
         if (!*line)
             continue;
-        size_t points = is_list_head(line) ? count_points(save) : 0;
-        if (points > 0) {
-            add_points(&out, save, points);
+        if (is_list_head(line) && add_points(&out, rco_arena_strdup(a, rco_str_or_empty(save))))
             break;
-        }
         if (out.len > 0)
             rco_buf_addc(&out, ' ');
         rco_buf_adds(&out, line);

@@ -123,11 +123,8 @@ static void note_of(const char *note, char out[RCO_EVENT_NOTE_MAX + 1])
 {
     size_t n = strnlen(rco_str_or_empty(note), RCO_EVENT_NOTE_MAX + 1);
 
-    if (n > RCO_EVENT_NOTE_MAX) {
-        n = RCO_EVENT_NOTE_MAX;
-        while (n > 0 && ((unsigned char)note[n] & 0xc0) == 0x80)
-            n--;
-    }
+    if (n > RCO_EVENT_NOTE_MAX)
+        n = rco_utf8_cut(note, RCO_EVENT_NOTE_MAX);
     memcpy(out, rco_str_or_empty(note), n);
     out[n] = 0;
 }

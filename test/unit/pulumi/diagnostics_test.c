@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,22 +54,37 @@ static void a_list_of_errors_is_told_with_its_causes(void **state)
     }
 }
 
-static void of_long_points_each_has_its_share(void **state)
+static void a_long_point_loses_its_middle_and_takes_no_room_from_short_ones(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
     rco_autobuf message = RCO_BUF_INIT;
     struct rco_diagnostics d = {0};
-    rco_buf_adds(&message, "3 errors occurred:\n");
-    for (char c = 'a'; c <= 'c'; c++) {
-        rco_buf_adds(&message, "\t* ");
+    rco_buf_adds(&message, "3 errors occurred:\n\t* first\n");
+    for (int k = 0; k < 2; k++) {
+        rco_buf_addf(&message, "\t* begin%d ", k);
         for (int i = 0; i < 600; i++)
-            rco_buf_addc(&message, c);
-        rco_buf_addc(&message, '\n');
+            rco_buf_adds(&message, "ä");
+        rco_buf_addf(&message, " end%d\n", k);
     }
     say(&d, &a, "error", rco_buf_str(&message));
-    assert_true(strlen(d.error) <= RCO_DIAGNOSTICS_MAX_SENTENCE);
-    assert_non_null(strstr(d.error, "a; b"));
-    assert_non_null(strstr(d.error, "b; c"));
+    assert_in_range(strlen(d.error), RCO_DIAGNOSTICS_MAX_SENTENCE - 20,
+                    RCO_DIAGNOSTICS_MAX_SENTENCE);
+    assert_non_null(strstr(d.error, "first; begin0 ä"));
+    assert_non_null(strstr(d.error, "ä…ä"));
+    assert_non_null(strstr(d.error, "ä end0; begin1 ä"));
+    assert_true(rco_str_has_suffix(d.error, "ä end1"));
+}
+
+static void of_very_many_points_the_first_are_told(void **state)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    rco_autobuf message = RCO_BUF_INIT;
+    struct rco_diagnostics d = {0};
+    rco_buf_adds(&message, "999 errors occurred:\n");
+    for (int i = 0; i < 999; i++)
+        rco_buf_addf(&message, "\t* point %d\n", i);
+    say(&d, &a, "error", rco_buf_str(&message));
+    assert_true(rco_str_has_suffix(d.error, "; point 15"));
 }
 
 static void what_the_program_is_blamed_for(void **state)
@@ -152,7 +168,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_of_errors_is_told_with_its_causes),
-        cmocka_unit_test(of_long_points_each_has_its_share),
+        cmocka_unit_test(a_long_point_loses_its_middle_and_takes_no_room_from_short_ones),
+        cmocka_unit_test(of_very_many_points_the_first_are_told),
         cmocka_unit_test(what_the_program_is_blamed_for),
         cmocka_unit_test(progress_is_no_error),
     };
