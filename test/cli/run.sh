@@ -492,7 +492,8 @@ has "add an entry to spec.configRefs, like {key: shop:color, configMapKeyRef:" "
 has_not "run-now="
 "$kubectl" create namespace web >/dev/null
 make_failed barred Resource "deployments.apps \"web\" is forbidden: User \"system:serviceaccount:team-a:deployer\" cannot patch resource \"deployments/scale\" in API group \"apps\" in the namespace \"web\""
-krc 1 "a right that the program's account lacks is given by two commands" why barred -n $NS
+krc 1 "a right that the program's account lacks is given by two commands" why barred -n $NS --kubeconfig "$KUBECONFIG"
+has "--resource=deployments.apps/scale -n web --kubeconfig $KUBECONFIG" "run-now=\"\$(date +%s)\" -n team-a --kubeconfig $KUBECONFIG"
 is no "$kubectl" auth can-i patch deployments.apps/scale -n web --as system:serviceaccount:team-a:deployer
 paste "kubectl create role deployer-patch-" "kubectl create rolebinding deployer-patch-"
 is yes "$kubectl" auth can-i patch deployments.apps --subresource=scale -n web --as system:serviceaccount:team-a:deployer
