@@ -8,6 +8,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char *phase_word(const struct rco_run *r)
 {
@@ -104,7 +105,8 @@ static void explain_work(struct rco_explainer *x)
     if (rco_str_empty(x->f->engine_says))
         return;
     rco_text_clean(&clean, x->f->engine_says);
-    rco_text_cut(&says, rco_buf_str(&clean), RCO_EXPLAIN_MAX_SAYS);
+    const char *line = rco_buf_str(&clean);
+    rco_text_cut(&says, line + strspn(line, " "), RCO_EXPLAIN_MAX_SAYS);
     rco_explain_why(x, "the engine says: %s", rco_buf_str(&says));
 }
 

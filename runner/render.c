@@ -1,5 +1,6 @@
 #include "render.h"
 
+#include "base/map.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -14,31 +15,12 @@ void rco_render_log_release(struct rco_render_log *l)
     rco_buf_release(&l->tail);
 }
 
-/* Length of the valid UTF-8 sequence at S, 0 when there is none. */
-static size_t sequence(const unsigned char *s, size_t n)
-{
-    size_t len = s[0] < 0x80                   ? 1
-                 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                               : 0;
-    if (len == 0 || len > n)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return len;
-}
-
 void rco_render_printable(const char *text, size_t n, struct rco_buf *out)
 {
     bool replaced = false;
     for (size_t i = 0; i < n;) {
         unsigned char c = (unsigned char)text[i];
-        size_t len = sequence((const unsigned char *)text + i, n - i);
+        size_t len = c < 0x80 ? 1 : rco_utf8_length((const unsigned char *)text + i, n - i);
         if (len == 0) { /* one mark for a run of them */
             if (!replaced)
                 rco_buf_adds(out, "\xef\xbf\xbd");
@@ -82,13 +64,50 @@ static void add_line(struct rco_render_log *l, struct rco_buf *line)
     rco_render_log_text(l, line->data, line->len);
 }
 
-/* "kubernetes:core/v1:ConfigMap app" of a URN's end. */
-static void add_resource(const struct rco_engine_event *e, struct rco_buf *out)
+/* The resource's name, at the end of its URN. */
+static const char *name_of(const char *urn)
 {
-    const char *name = e->urn, *at;
+    const char *name = urn, *at;
     while ((at = strstr(name, "::")))
         name = at + 2;
-    rco_buf_addf(out, "%s %s", e->resource_type, name);
+    return name;
+}
+
+/* "kubernetes:core/v1:ConfigMap app" */
+static void add_resource(const struct rco_engine_event *e, struct rco_buf *out)
+{
+    rco_buf_addf(out, "%s %s", e->resource_type, name_of(e->urn));
+}
+
+/* Whether what a provider says while it waits ("0/1 Pods available") is new: it says the same again
+ * and again, of several resources in turn. */
+static bool is_new_progress(struct rco_render_log *l, const struct rco_engine_event *e)
+{
+    uint64_t hash = rco_hash(e->message, strlen(e->message), rco_hash(e->urn, strlen(e->urn), 0));
+    for (size_t i = 0; i < RCO_ARRAY_LEN(l->progress); i++)
+        if (l->progress[i] == hash)
+            return false;
+    if (l->progress_count >= RCO_LOG_PROGRESS_MAX)
+        return false;
+    l->progress[l->progress_count++ % RCO_ARRAY_LEN(l->progress)] = hash;
+    return true;
+}
+
+static bool add_diagnostic(struct rco_render_log *l, const struct rco_engine_event *e,
+                           struct rco_buf *out)
+{
+    if (rco_streq(e->severity, "debug") || rco_str_empty(e->message))
+        return false;
+    if (e->ephemeral) {
+        if (rco_str_empty(e->urn) || !is_new_progress(l, e))
+            return false;
+        rco_buf_addf(out, "  %s: %s", name_of(e->urn), e->message);
+        return true;
+    }
+    if (rco_streq(e->severity, "error") || rco_streq(e->severity, "warning"))
+        rco_buf_addf(out, "%s: ", e->severity);
+    rco_buf_adds(out, e->message);
+    return true;
 }
 
 static const char *sign(const char *op)
@@ -130,11 +149,8 @@ void rco_render_log_event(struct rco_render_log *l, const struct rco_engine_even
         rco_buf_adds(&text, "(an event of the engine could not be read)");
         break;
     case RCO_EVENT_DIAGNOSTIC:
-        if (rco_streq(e->severity, "debug") || e->ephemeral || rco_str_empty(e->message))
+        if (!add_diagnostic(l, e, &text))
             return;
-        if (rco_streq(e->severity, "error") || rco_streq(e->severity, "warning"))
-            rco_buf_addf(&text, "%s: ", e->severity);
-        rco_buf_adds(&text, e->message);
         break;
     case RCO_EVENT_RESOURCE:
         if (rco_op_classify(e->op) == RCO_OP_SAME || !e->op)

@@ -7,9 +7,12 @@
 #include "pulumi/events.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define RCO_LOG_HEAD (3 * 1024 * 1024)
 #define RCO_LOG_TAIL (1024 * 1024)
+#define RCO_LOG_PROGRESS_MAX 1000 /* lines of what providers say while they wait */
 #define RCO_DIFF_MAX (1024 * 1024)
 
 typedef void (*rco_render_on_text)(void *ctx, const char *text, size_t n);
@@ -18,6 +21,8 @@ typedef void (*rco_render_on_text)(void *ctx, const char *text, size_t n);
 struct rco_render_log {
     struct rco_buf head, tail;
     size_t left_out;
+    uint64_t progress[16]; /* hashes of the newest such lines */
+    size_t progress_count;
     rco_render_on_text on_text; /* called with what is added, made printable; may be NULL */
     void *ctx;
 };

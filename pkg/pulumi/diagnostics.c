@@ -8,6 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* What the engine says when a language host ended by itself. */
+#define HOST_IS_GONE "error reading from server"
+
 /* Whether LINE only says that something failed. */
 static bool is_generic(const char *line)
 {
@@ -18,7 +21,7 @@ static bool is_generic(const char *line)
         "error: update failed",
         "error: preview failed",
         "an unhandled error occurred",
-        "error reading from server" /* the language host is gone: its own last words say more */
+        HOST_IS_GONE /* its own last words say more */
     };
     for (size_t i = 0; i < RCO_ARRAY_LEN(generic); i++)
         if (rco_str_has_prefix(line, generic[i]))
@@ -226,17 +229,33 @@ static void note_error(struct rco_diagnostics *d, const char *message, const cha
         d->error_urn = rco_arena_strdup(a, urn);
 }
 
-/* What a language host printed to its stderr comes as diagnostics of severity info#err. */
+/* What follows the line that was told: the rest of a sentence that ends in a colon, as programs in
+ * Go print it, or where in the program that is. */
+static void note_more(struct rco_diagnostics *d, const char *message, struct rco_arena *a)
+{
+    const char *line = trim(rco_arena_strndup(a, message, strcspn(message, "\n")));
+    if (!*line)
+        return;
+    d->more_may_follow = false;
+    if (is_list_head(d->told))
+        d->told = rco_arena_strndup(a, line, rco_utf8_cut(line, RCO_DIAGNOSTICS_MAX_SENTENCE));
+    else if (rco_str_has_suffix(d->told, ":"))
+        d->told = sentence(a, rco_arena_printf(a, "%s %s", d->told, line));
+    else
+        d->told = with_place(a, d->told, place_of_line(a, message));
+}
+
+/* What a language host, or a program, printed to its stderr comes as diagnostics of severity
+ * info#err, a line each. */
 static void note_told(struct rco_diagnostics *d, const char *message, struct rco_arena *a)
 {
-    bool panic = rco_str_has_prefix(message, "panic: ");
-    if (d->place_may_follow) {
-        d->place_may_follow = false;
-        d->told = with_place(a, d->told, place_of_line(a, message));
-    } else if (!d->told && (panic || strncasecmp(message, "error", 5) == 0)) {
+    if (d->more_may_follow) {
+        note_more(d, message, a);
+    } else if (!d->told &&
+               (rco_str_has_prefix(message, "panic: ") || strncasecmp(message, "error", 5) == 0)) {
         d->told = sentence(a, message);
-        d->told_of_program = !panic && !asks_a_provider(message);
-        d->place_may_follow = !panic;
+        d->told_of_program = !asks_a_provider(message);
+        d->more_may_follow = true;
     }
 }
 
@@ -259,10 +278,11 @@ void rco_diagnostics_policy(struct rco_diagnostics *d, const char *message, cons
     note_error(d, message, urn, false, a);
 }
 
-void rco_diagnostics_end(struct rco_diagnostics *d)
+void rco_diagnostics_end(struct rco_diagnostics *d, struct rco_arena *a)
 {
+    bool host_is_gone = d->error && rco_str_has_prefix(d->error, HOST_IS_GONE);
     if (!d->told || (d->error && !is_generic(d->error)))
         return;
-    d->error = d->told;
-    d->program_failed = d->told_of_program;
+    d->error = host_is_gone ? with_place(a, d->told, d->error) : d->told;
+    d->program_failed = d->told_of_program && !host_is_gone;
 }

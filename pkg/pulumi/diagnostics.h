@@ -16,9 +16,9 @@ struct rco_diagnostics {
     const char *error_urn; /* the resource that it is about; may be NULL */
     bool plan_violation;   /* an error said that the plan is violated */
     bool program_failed;   /* the program's own code or text is at fault, not a resource */
-    const char *told;      /* first "Error: ..." that a language host printed to stderr */
+    const char *told;      /* first "Error: ..." or "panic: ..." that came by stderr */
     bool told_of_program;
-    bool place_may_follow; /* the line before was that one: "on FILE line N:" belongs to it */
+    bool more_may_follow; /* the line before was that one: the next may belong to it */
 };
 
 /* Takes what a diagnostic or error event says; ephemeral ones are progress and say nothing. After a
@@ -32,6 +32,6 @@ void rco_diagnostics_policy(struct rco_diagnostics *d, const char *message, cons
 
 /* At the end of the stream: what the language host printed is taken when the engine itself said no
  * more than that it failed. */
-void rco_diagnostics_end(struct rco_diagnostics *d);
+void rco_diagnostics_end(struct rco_diagnostics *d, struct rco_arena *a);
 
 #endif

@@ -106,7 +106,6 @@ static const struct text_rule engine_rules[] = {
     {"no space left on device", RCO_FAILURE_CLASS_CONFIG},
     {"read-only file system", RCO_FAILURE_CLASS_CONFIG},
     {"permission denied", RCO_FAILURE_CLASS_CONFIG},
-    {"panic: ", RCO_FAILURE_CLASS_INTERNAL},
     {"error reading from server", RCO_FAILURE_CLASS_INTERNAL}, /* a language host that is gone */
 };
 

@@ -211,7 +211,7 @@ void rco_receipt_builder_result(struct rco_receipt_builder *b, struct rco_receip
 {
     struct rco_diagnostics d = b->diagnostics;
     *ret = b->r;
-    rco_diagnostics_end(&d);
+    rco_diagnostics_end(&d, &b->a);
     ret->error = d.error;
     ret->error_urn = d.error_urn ? d.error_urn : b->failed_urn;
     ret->plan_violation = d.plan_violation;

@@ -118,7 +118,7 @@ fails reference Source 'there' && log_has "$(run_of reference)" 'there'
 contains 'reference: where in the program' '(Pulumi.yaml line 4)' "$(get "prun/$(run_of reference)" .status.failure.message)"
 fails required Config 'must' && log_has "$(run_of required)" 'must'
 fails invalid Resource 'Not_A_Name' && log_has "$(run_of invalid)" 'Not_A_Name'
-fails startless Resource '/no-such-command'
+fails startless Resource '/no-such-command' && log_has "$(run_of startless)" 'web: Waiting for app ReplicaSet'
 contains 'the resource that failed is named' 'kubernetes:core/v1:ConfigMap::bad' "$(get "prun/$(run_of invalid)" .status.failure.urn)"
 fails rightless Resource 'forbidden' && log_has "$(run_of rightless)" 'cannot'
 # Planned with rights, applied without: it ends in the apply, and nothing is there.

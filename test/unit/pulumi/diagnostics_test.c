@@ -49,7 +49,7 @@ static void a_list_of_errors_is_told_with_its_causes(void **state)
         rco_autoarena a = RCO_ARENA_INIT;
         struct rco_diagnostics d = {0};
         say(&d, &a, "error", rows[i].message);
-        rco_diagnostics_end(&d);
+        rco_diagnostics_end(&d, &a);
         assert_string_equal(d.error, rows[i].want);
     }
 }
@@ -89,51 +89,78 @@ static void of_very_many_points_the_first_are_told(void **state)
 
 static void what_the_program_is_blamed_for(void **state)
 {
+    static const char failed[] = "preview failed\n", gone[] = "error reading from server: EOF\n",
+                      exited[] = "an unhandled error occurred: program exited with non-zero exit "
+                                 "code: 1\n";
     static const struct {
-        const char *severity, *messages[4], *want;
+        const char *severity, *messages[4], *last, *want;
         bool program;
     } rows[] = {
         {"info#err",
          {"warning: using pulumi-resource-kubernetes from $PATH\n\n",
           "Error: Property dataa does not exist on 'kubernetes:core/v1:ConfigMap'\n\n",
           "  on Pulumi.yaml line 12:\n\n", "  12:       dataa: {color: \"red\"}\n\n"},
+         failed,
          "Property dataa does not exist on 'kubernetes:core/v1:ConfigMap' (Pulumi.yaml line 12)",
          true},
         {"info#err",
-         {"Error: no place is known\n\n", "something else line 3:\n\n",
+         {"Error: no place is known\n\n", "\n", "something else line 3:\n\n",
           "  on Pulumi.yaml line 12:\n\n"},
+         failed,
          "no place is known",
          true},
         {"info#err",
          {"Error: invocation of a:b:c returned an error: denied\n\n", "  on Pulumi.yaml line 5:\n"},
+         failed,
          "invocation of a:b:c returned an error: denied (Pulumi.yaml line 5)",
          false},
         {"info#err",
          {"panic: fatal: An assertion has failed\n\n", "goroutine 34 [running]:\n\n"},
-         "panic: fatal: An assertion has failed",
+         gone,
+         "panic: fatal: An assertion has failed (error reading from server: EOF)",
          false},
+        {"info#err",
+         {"panic: runtime error: index out of range\n", "\n", "goroutine 1 [running]:\n"},
+         exited,
+         "panic: runtime error: index out of range",
+         true},
+        {"info#err",
+         {"error: program failed: 1 error occurred:\n", "\t* the bucket has no name\n", "\n"},
+         exited,
+         "the bucket has no name",
+         true},
+        {"info#err",
+         {"error: program failed:\n", "\n", "it is broken\n", "more\n"},
+         exited,
+         "program failed: it is broken",
+         true},
         {"error",
          {"resource or variable named \"nothing\" could not be found\n\n  on Pulumi.yaml line 4:\n "
           "  "
           "4:   a: ${nothing}\n\n\n",
           "Error registering output [a]: no diagnostics\n"},
+         failed,
          "resource or variable named \"nothing\" could not be found (Pulumi.yaml line 4)",
          true},
         {"error",
          {"invoke of a:b:c failed: denied\n\n  on Pulumi.yaml line 4:\n   4: x\n"},
+         failed,
          "invoke of a:b:c failed: denied (Pulumi.yaml line 4)",
          false},
         {"error",
          {"Duplicate resource URN 'urn:x'; try giving it a unique name\n"},
+         failed,
          "Duplicate resource URN 'urn:x'; try giving it a unique name",
          true},
         {"error",
          {"Program failed with an unhandled exception:\nTraceback (most recent call last):\n  "
           "File a\nKeyError: 'x'\n"},
+         failed,
          "unhandled exception: KeyError: 'x'",
          true},
         {"error",
          {"resource r was not successfully created by the Kubernetes API server: no\n"},
+         failed,
          "resource r was not successfully created by the Kubernetes API server: no",
          false},
     };
@@ -142,9 +169,8 @@ static void what_the_program_is_blamed_for(void **state)
         struct rco_diagnostics d = {0};
         for (size_t k = 0; k < 4 && rows[i].messages[k]; k++)
             say(&d, &a, rows[i].severity, rows[i].messages[k]);
-        if (strcmp(rows[i].severity, "info#err") == 0)
-            say(&d, &a, "error", i % 2 ? "preview failed\n" : "error reading from server: EOF\n");
-        rco_diagnostics_end(&d);
+        say(&d, &a, "error", rows[i].last);
+        rco_diagnostics_end(&d, &a);
         assert_string_equal(d.error, rows[i].want);
         assert_int_equal(d.program_failed, rows[i].program);
     }
@@ -160,7 +186,7 @@ static void progress_is_no_error(void **state)
                                  .ephemeral = true};
     rco_diagnostics_event(&d, &e, false, &a);
     say(&d, &a, "error", "quota exceeded");
-    rco_diagnostics_end(&d);
+    rco_diagnostics_end(&d, &a);
     assert_string_equal(d.error, "quota exceeded");
 }
 

@@ -98,6 +98,49 @@ static void the_log_says_what_happened(void **state)
     rco_render_log_release(&log);
 }
 
+static void log_event(struct rco_render_log *l, const char *line)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_engine_event e;
+    event(&a, line, &e);
+    rco_render_log_event(l, &e, line, strlen(line));
+}
+
+#define PROGRESS(URN, TEXT)                                                                        \
+    "{\"sequence\":1,\"diagnosticEvent\":{\"severity\":\"info\",\"ephemeral\":true,\"urn\":\"" URN \
+    "\",\"message\":\"" TEXT "\"}}"
+
+static void what_a_resource_waits_for_is_told_once(void **state)
+{
+    struct rco_render_log log = {0};
+    rco_autobuf out = RCO_BUF_INIT;
+    for (int i = 0; i < 3; i++) {
+        log_event(&log, PROGRESS("urn:p::k:D::a", "0/1 Pods available\\n"));
+        log_event(&log, PROGRESS("urn:p::k:D::b", "0/1 Pods available\\n"));
+        log_event(&log, PROGRESS("", "of nothing"));
+    }
+    log_event(&log, PROGRESS("urn:p::k:D::a", "<{%fg 1%}>ErrImagePull"));
+    rco_render_log_finish(&log, &out);
+    assert_string_equal(rco_buf_str(&out), "  a: 0/1 Pods available\n  b: 0/1 Pods available\n"
+                                           "  a: ErrImagePull\n");
+    rco_render_log_release(&log);
+}
+
+static void what_is_waited_for_has_a_cap(void **state)
+{
+    struct rco_render_log log = {0};
+    rco_autobuf out = RCO_BUF_INIT;
+    for (int i = 0; i < RCO_LOG_PROGRESS_MAX + 10; i++) {
+        rco_autobuf line = RCO_BUF_INIT;
+        rco_buf_addf(&line, PROGRESS("urn:p::k:D::a", "%d s"), i);
+        log_event(&log, rco_buf_str(&line));
+    }
+    rco_render_log_finish(&log, &out);
+    assert_non_null(strstr(rco_buf_str(&out), "  a: 999 s\n"));
+    assert_null(strstr(rco_buf_str(&out), "  a: 1000 s\n"));
+    rco_render_log_release(&log);
+}
+
 static void a_long_log_keeps_its_beginning_and_its_end(void **state)
 {
     struct rco_render_log log = {0};
@@ -123,6 +166,8 @@ int main(void)
         cmocka_unit_test(any_bytes_become_readable_text),
         cmocka_unit_test(a_diff_shows_paths_and_values),
         cmocka_unit_test(the_log_says_what_happened),
+        cmocka_unit_test(what_a_resource_waits_for_is_told_once),
+        cmocka_unit_test(what_is_waited_for_has_a_cap),
         cmocka_unit_test(a_long_log_keeps_its_beginning_and_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
