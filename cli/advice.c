@@ -6,9 +6,10 @@
 
 static const struct rco_advice_row classes[] = {
     {"Source",
-     "the program could not be fetched, or what was fetched is not a Pulumi program",
+     "the program could not be fetched, or is in error: correct and push it, and declare that "
+     "commit",
      RCO_WHO_SPEC,
-     {RCO_DO_LOGS, RCO_DO_EDIT_SPEC}},
+     {RCO_DO_LOGS, RCO_DO_DECLARE, RCO_DO_EDIT_SPEC}},
     {"Config",
      "configuration or a Secret that the program needs is missing or wrong",
      RCO_WHO_SPEC,
@@ -40,9 +41,11 @@ static const struct rco_advice_row classes[] = {
      "whoever runs Pulumi on this stack by hand",
      {RCO_DO_LOGS, RCO_DO_RUN_NOW}},
     {"Resource",
-     "a resource could not be created, changed or deleted",
+     "a resource could not be created, changed or deleted; when the program is at fault, correct "
+     "and "
+     "push it, and declare that commit",
      RCO_WHO_SPEC,
-     {RCO_DO_LOGS, RCO_DO_EDIT_SPEC, RCO_DO_RUN_NOW}},
+     {RCO_DO_LOGS, RCO_DO_DECLARE, RCO_DO_RUN_NOW}},
     {"ProviderThrottle",
      "a provider limited the rate of requests for too long",
      RCO_WHO_SPEC,

@@ -19,9 +19,10 @@
     "the program wants a value for {key}: add an entry to spec.configRefs, like {key: {key}, "     \
     "configMapKeyRef: {name: CONFIGMAP, key: KEY}}, or to spec.secretRefs when it is a secret; "   \
     "that is a new version, and its run begins by itself"
-#define NO_RIGHT                                                                                   \
-    "the account that the program acts as lacks a right in the cluster; for what it deploys a "    \
-    "program mostly needs get, list, watch, create, update, patch and delete"
+#define NO_RIGHT "the account that the program acts as lacks a right in the cluster"
+#define ADD_RIGHT                                                                                  \
+    NO_RIGHT "; a program mostly needs all these verbs for what it deploys: leave out what it "    \
+             "should not have"
 #define PASSPHRASE                                                                                 \
     "it protects the state: when it was there before, restore it, since no other can read that "   \
     "state"
@@ -56,16 +57,22 @@ static bool is_account(const char *account, const char *of_run)
     return rco_streq(account, rco_str_empty(of_run) ? "default" : of_run);
 }
 
-/* Verbs that work on resources; escalate, bind, impersonate and others are nobody's to propose. */
-static bool is_plain_verb(const char *verb)
+/* What is proposed for VERB: those that are needed together, so that the next run does not fail for
+ * the next of them. NULL for escalate, bind, impersonate and others, which are nobody's to propose.
+ */
+static const char *verbs_with(const char *verb, bool subresource)
 {
-    static const char *const verbs[] = {"get",    "list",  "watch",  "create",
-                                        "update", "patch", "delete", "deletecollection"};
+    static const char reads[] = "get,list,watch",
+                      all[] = "get,list,watch,create,update,patch,delete";
+    static const struct {
+        const char *verb, *with;
+    } rows[] = {{"get", reads},  {"list", reads}, {"watch", reads}, {"create", all},
+                {"update", all}, {"patch", all},  {"delete", all}};
 
-    for (size_t i = 0; i < RCO_ARRAY_LEN(verbs); i++)
-        if (rco_streq(verb, verbs[i]))
-            return true;
-    return false;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++)
+        if (rco_streq(verb, rows[i].verb))
+            return subresource ? rows[i].verb : rows[i].with;
+    return NULL;
 }
 
 /* "deployments.apps/scale", as kubectl wants it, of "deployments/scale" in "apps". */
@@ -84,17 +91,23 @@ static bool fits_account(const struct rco_run *run, struct rco_arena *a,
     const struct rco_resolved *s = &run->spec.snapshot;
     const char *account = name_of(found, "account"), *verb = name_of(found, "verb");
     const char *target = add_target(a, name_of(found, "resource"), name_of(found, "group"));
+    const char *verbs = verbs_with(verb, strchr(target, '/'));
     char *role;
 
-    if (!rco_streq(name_of(found, "accountns"), run->metadata.ns) || !is_plain_verb(verb) ||
+    if (!rco_streq(name_of(found, "accountns"), run->metadata.ns) || !verbs ||
         !(is_account(account, s->apply_service_account_name) ||
           is_account(account, s->plan_service_account_name)))
         return false;
-    role = rco_arena_printf(a, "%s-%s-%s", account, verb, target);
+    role = rco_arena_printf(a, "%s-%s-%s", account,
+                            strstr(verbs, "create,") ? "change"
+                            : strchr(verbs, ',')     ? "read"
+                                                     : verb,
+                            target);
     for (char *c = role; *c; c++)
         if (*c == '/')
             *c = '-';
     add_name(found, "target", target);
+    add_name(found, "verbs", verbs);
     add_name(found, "role", role);
     return true;
 }
@@ -173,9 +186,9 @@ static const struct pattern failures[] = {
     {RIGHTS,
      FORBIDDEN "in the namespace \"{where}\"",
      {"Resource",
-      NO_RIGHT,
+      ADD_RIGHT,
       RCO_WHO_RIGHTS,
-      {"kubectl create role {role} --verb={verb} --resource={target} -n {where}{cluster}",
+      {"kubectl create role {role} --verb={verbs} --resource={target} -n {where}{cluster}",
        "kubectl create rolebinding {role} --role={role} --serviceaccount={accountns}:{account} "
        "-n {where}{cluster}",
        RCO_DO_RUN_NOW, RCO_DO_LOGS}},
@@ -183,9 +196,9 @@ static const struct pattern failures[] = {
     {RIGHTS,
      FORBIDDEN "at the cluster scope",
      {"Resource",
-      NO_RIGHT,
+      ADD_RIGHT,
       RCO_WHO_RIGHTS,
-      {"kubectl create clusterrole {role} --verb={verb} --resource={target}{cluster}",
+      {"kubectl create clusterrole {role} --verb={verbs} --resource={target}{cluster}",
        "kubectl create clusterrolebinding {role} --clusterrole={role} "
        "--serviceaccount={accountns}:{account}{cluster}",
        RCO_DO_RUN_NOW, RCO_DO_LOGS}},

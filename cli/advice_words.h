@@ -18,6 +18,9 @@
 #define RCO_DO_LOGS "kubectl runtimecloud run logs {run}{flags}"
 #define RCO_DO_SHOW "kubectl runtimecloud run show {run}{flags}"
 #define RCO_DO_EDIT_SPEC "kubectl edit deploymentspecification {spec}{flags}"
+#define RCO_DO_DECLARE                                                                             \
+    "kubectl patch depspec {spec} --type merge -p "                                                \
+    "'{\"spec\":{\"programVersion\":\"COMMIT\"}}'{flags}"
 #define RCO_DO_EDIT_ENV "kubectl edit environment.runtimecloud.io {env}{flags}"
 #define RCO_DO_WHY_ENV "kubectl runtimecloud why environment/{env}{flags}"
 #define RCO_DO_RUN_NOW                                                                             \

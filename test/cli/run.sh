@@ -499,8 +499,9 @@ paste "kubectl create role deployer-patch-" "kubectl create rolebinding deployer
 is yes "$kubectl" auth can-i patch deployments.apps --subresource=scale -n web --as system:serviceaccount:team-a:deployer
 make_failed wide Auth "namespaces \"x\" is forbidden: User \"system:serviceaccount:team-a:deployer\" cannot create resource \"namespaces\" in API group \"\" at the cluster scope"
 krc 1 "the same in the whole cluster, whatever the class" why wide -n $NS
-paste "kubectl create clusterrole deployer-create-" "kubectl create clusterrolebinding deployer-create-"
+paste "kubectl create clusterrole deployer-change-" "kubectl create clusterrolebinding deployer-change-"
 is yes "$kubectl" auth can-i create namespaces --as system:serviceaccount:team-a:deployer
+is yes "$kubectl" auth can-i delete namespaces --as system:serviceaccount:team-a:deployer
 make_failed sly Resource "x is forbidden: User \"system:serviceaccount:kube-system:default\" cannot get resource \"secrets\" in API group \"\" in the namespace \"kube-system\""
 krc 1 "rights are proposed for no account but the run's" why sly -n $NS
 has_not "kubectl create role"
