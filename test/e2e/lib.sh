@@ -161,8 +161,8 @@ outputs:
   text: \${page.data["text"]}
 YAML
 }
-# A Deployment `slow`, whose apply takes until the test opens the gate.
-slow_program() { # NAME [TEXT]
+# A Deployment of the demo's web server, with a field of its pod, one of its container and options of the resource.
+deployment_program() { # NAME DEPLOYMENT TEXT POD-FIELD CONTAINER-FIELD [OPTIONS]
     program "$1" <<YAML
 name: $1
 runtime: yaml
@@ -171,25 +171,30 @@ resources:
     type: pulumi:providers:kubernetes
     defaultProvider: true
     options: {version: 4.25.0}
-  slow:
+  $2:
     type: kubernetes:apps/v1:Deployment
     properties:
-      metadata: {name: slow, namespace: $ns, annotations: {text: "${2:-hello}"}}
+      metadata: {name: $2, namespace: $ns, annotations: {text: "$3"}}
       spec:
-        selector: {matchLabels: {app: slow}}
+        selector: {matchLabels: {app: $2}}
         template:
-          metadata: {labels: {app: slow, text: "${2:-hello}"}}
+          metadata: {labels: {app: $2, text: "$3"}}
           spec:
             automountServiceAccountToken: false
-            schedulingGates: [{name: e2e.rco.test/gate}]
+            $4
             securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
             containers:
               - name: web
                 image: runtimecloud.local/demo-web:1
-                args: [/]
+                $5
                 resources: {requests: {cpu: 1m, memory: 8Mi}}
                 securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+    options: {${6-}}
 YAML
+}
+# A Deployment `slow`, whose apply takes until the test opens the gate.
+slow_program() { # NAME [TEXT]
+    deployment_program "$1" slow "${2:-hello}" 'schedulingGates: [{name: e2e.rco.test/gate}]' 'args: [/]'
 }
 gated_pods() { k get pods -l "app=${1:-slow}" -o json | jq -r '.items[] | select(.spec.schedulingGates) | .metadata.name'; }
 gate_closed() { [ -n "$(gated_pods "$@")" ]; }

@@ -66,34 +66,8 @@ outputs:
 YAML
 )
 # A container that cannot start: what Pulumi says of it is a list of errors, and the cause is not its first point.
-startless=$(program startless <<YAML
-name: startless
-runtime: yaml
-resources:
-  cluster:
-    type: pulumi:providers:kubernetes
-    defaultProvider: true
-    options: {version: 4.25.0}
-  web:
-    type: kubernetes:apps/v1:Deployment
-    properties:
-      metadata: {name: startless, namespace: $ns}
-      spec:
-        selector: {matchLabels: {app: startless}}
-        template:
-          metadata: {labels: {app: startless}}
-          spec:
-            automountServiceAccountToken: false
-            securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
-            containers:
-              - name: web
-                image: runtimecloud.local/demo-web:1
-                command: [/no-such-command]
-                resources: {requests: {cpu: 1m, memory: 8Mi}}
-                securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-    options: {customTimeouts: {create: 20s}}
-YAML
-)
+startless=$(deployment_program startless startless hello 'terminationGracePeriodSeconds: 1' 'command: [/no-such-command]' \
+    'customTimeouts: {create: 20s}')
 page=$(page_program page)
 environment half '{"runner": {"planServiceAccountName": "deployer", "applyServiceAccountName": "default"}}' >/dev/null
 environment rightless '{"runner": {"applyServiceAccountName": "default"}}' >/dev/null
@@ -118,7 +92,7 @@ fails reference Source 'there' && log_has "$(run_of reference)" 'there'
 contains 'reference: where in the program' '(Pulumi.yaml line 4)' "$(get "prun/$(run_of reference)" .status.failure.message)"
 fails required Config 'must' && log_has "$(run_of required)" 'must'
 fails invalid Resource 'Not_A_Name' && log_has "$(run_of invalid)" 'Not_A_Name'
-fails startless Resource '/no-such-command' && log_has "$(run_of startless)" 'web: Waiting for app ReplicaSet'
+fails startless Resource '/no-such-command' && log_has "$(run_of startless)" 'startless: Waiting for app ReplicaSet'
 contains 'the resource that failed is named' 'kubernetes:core/v1:ConfigMap::bad' "$(get "prun/$(run_of invalid)" .status.failure.urn)"
 fails rightless Resource 'forbidden' && log_has "$(run_of rightless)" 'cannot'
 # Planned with rights, applied without: it ends in the apply, and nothing is there.
