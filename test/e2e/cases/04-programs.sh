@@ -67,7 +67,7 @@ YAML
 )
 # A container that cannot start: what Pulumi says of it is a list of errors, and the cause is not its first point.
 startless=$(deployment_program startless startless hello 'terminationGracePeriodSeconds: 1' 'command: [/no-such-command]' \
-    'customTimeouts: {create: 20s}')
+    'customTimeouts: {create: 40s}')
 page=$(page_program page)
 environment half '{"runner": {"planServiceAccountName": "deployer", "applyServiceAccountName": "default"}}' >/dev/null
 environment rightless '{"runner": {"applyServiceAccountName": "default"}}' >/dev/null
