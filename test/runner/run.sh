@@ -17,4 +17,5 @@ ran=$((${ran:-0} - ${skipped:-0}))
 bad=$(grep -cE '^(FAIL|ERROR): ' "$log")
 [ "$bad" -le "${ran:-0}" ] || bad=${ran:-0} # each failing subtest has a line of its own
 result_add $((${ran:-0} - bad)) "$bad"
+[ "${skipped:-0}" = 0 ] || echo "runner: $skipped skipped, for lack of a program on this machine (-v says which)"
 results_end runner
