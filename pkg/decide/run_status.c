@@ -47,9 +47,14 @@ static const char *aftermath(const struct rco_run_ctx *c)
     if (!c->started)
         return "nothing was applied: the engine had not started";
     const struct rco_apply_receipt *r = &c->next.apply_receipt;
-    if (c->next.has_apply_receipt && r->adds + r->changes + r->deletes + r->replaces == 0)
-        return "no resource was changed";
-    return c->next.has_apply_receipt ? "part of it was applied" : "it may have been applied";
+    if (!c->next.has_apply_receipt)
+        return "it may have been applied";
+    if (r->adds + r->changes + r->deletes + r->replaces > 0)
+        return "part of it was applied";
+    /* A step that failed counts as nothing, and may have left something all the same. */
+    return c->receipt.body && !c->receipt.body->may_have_changed
+               ? "no resource was changed"
+               : "part of it may have been applied";
 }
 
 void rco_run_fail_at(struct rco_run_ctx *c, const struct rco_run_failure *failure,

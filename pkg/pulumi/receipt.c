@@ -15,6 +15,12 @@ struct type_count {
     int64_t adds, changes, deletes, replaces;
 };
 
+/* A resource that is being replaced: it is deleted and made again, in either order. */
+struct half {
+    const char *urn, *type;
+    bool made;
+};
+
 struct rco_receipt_builder {
     enum rco_engine_phase phase;
     bool updating; /* apply: the preview part is over */
@@ -25,6 +31,9 @@ struct rco_receipt_builder {
     size_t n_ops, size_ops;
     struct rco_operation *done; /* apply: changing steps of the update part that succeeded */
     size_t n_done, size_done;
+    struct rco_map halves; /* update part: URN -> struct half, of replacements */
+    struct half **deleted; /* those that were deleted, in order */
+    size_t n_deleted, size_deleted;
     struct rco_diagnostics diagnostics;
     const char *failed_urn; /* of the first resource that failed */
     struct rco_receipt_result r;
@@ -43,9 +52,11 @@ void rco_receipt_builder_free(struct rco_receipt_builder *b)
         return;
     rco_map_release(&b->open);
     rco_map_release(&b->types);
+    rco_map_release(&b->halves);
     rco_arena_release(&b->a);
     free(b->ops);
     free(b->done);
+    free(b->deleted);
     free(b);
 }
 
@@ -72,6 +83,17 @@ static void push(struct rco_receipt_builder *b, struct rco_operation **list, siz
                                              .op = rco_arena_strdup(&b->a, e->op)};
 }
 
+static struct type_count *type_of(struct rco_receipt_builder *b, const char *type)
+{
+    struct type_count *t = rco_map_get(&b->types, type);
+    if (!t) {
+        t = RCO_NEW(&b->a, struct type_count);
+        t->type = rco_arena_strdup(&b->a, type);
+        rco_map_set(&b->types, t->type, t);
+    }
+    return t;
+}
+
 static void count(struct rco_receipt_builder *b, const struct rco_engine_event *e)
 {
     enum rco_op_class class = rco_op_classify(e->op);
@@ -80,12 +102,7 @@ static void count(struct rco_receipt_builder *b, const struct rco_engine_event *
     if (class != RCO_OP_ADD && class != RCO_OP_CHANGE && class != RCO_OP_DELETE &&
         class != RCO_OP_REPLACE)
         return;
-    struct type_count *t = rco_map_get(&b->types, e->resource_type);
-    if (!t) {
-        t = RCO_NEW(&b->a, struct type_count);
-        t->type = rco_arena_strdup(&b->a, e->resource_type);
-        rco_map_set(&b->types, t->type, t);
-    }
+    struct type_count *t = type_of(b, e->resource_type);
     r->adds += class == RCO_OP_ADD;
     t->adds += class == RCO_OP_ADD;
     r->changes += class == RCO_OP_CHANGE;
@@ -131,6 +148,53 @@ static void step_begins(struct rco_receipt_builder *b, const struct rco_engine_e
     b->r.current_urn = rco_arena_strdup(&b->a, e->urn);
 }
 
+static struct half *half_of(struct rco_receipt_builder *b, const struct rco_engine_event *e)
+{
+    struct half *h = rco_map_get(&b->halves, e->urn);
+    if (!h) {
+        h = RCO_NEW(&b->a, struct half);
+        h->urn = rco_arena_strdup(&b->a, e->urn);
+        h->type = rco_arena_strdup(&b->a, e->resource_type);
+        rco_map_set(&b->halves, h->urn, h);
+    }
+    return h;
+}
+
+/* Those of TYPE (NULL = all) that were deleted for a replacement and not made again. */
+static int64_t count_lost(const struct rco_receipt_builder *b, const char *type)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < b->n_deleted; i++)
+        n += !b->deleted[i]->made && (!type || rco_streq(type, b->deleted[i]->type));
+    return n;
+}
+
+static void push_deleted(struct rco_receipt_builder *b, struct half *h)
+{
+    if (b->n_deleted == b->size_deleted) {
+        b->size_deleted = b->size_deleted ? b->size_deleted * 2 : 64;
+        b->deleted = rco_realloc(b->deleted, b->size_deleted * sizeof(*b->deleted));
+    }
+    b->deleted[b->n_deleted++] = h;
+    type_of(b, h->type);
+}
+
+/* A replacement is done when the resource is there again. What the engine itself calls "replace"
+ * may end before that, and a resource that was deleted and not made again is one that was deleted.
+ */
+static void replacement_ends(struct rco_receipt_builder *b, const struct rco_engine_event *e)
+{
+    struct rco_engine_event replace = *e;
+    if (rco_streq(e->op, "delete-replaced")) {
+        push_deleted(b, half_of(b, e));
+    } else if (rco_str_has_suffix(e->op, "-replacement")) {
+        replace.op = "replace";
+        half_of(b, e)->made = true;
+        count(b, &replace);
+        push(b, &b->done, &b->n_done, &b->size_done, &replace);
+    }
+}
+
 static void step_ends(struct rco_receipt_builder *b, const struct rco_engine_event *e)
 {
     if (!b->updating) {
@@ -140,11 +204,15 @@ static void step_ends(struct rco_receipt_builder *b, const struct rco_engine_eve
     /* A component reports its outputs a second time when it registers them. */
     if (!rco_map_remove(&b->open, step_key(b, e)))
         return;
-    count(b, e);
-    if (rco_op_changes(e->op)) {
-        push(b, &b->done, &b->n_done, &b->size_done, e);
-        b->r.steps_done++;
+    enum rco_op_class class = rco_op_classify(e->op);
+    if (class == RCO_OP_PART || class == RCO_OP_REPLACE) {
+        replacement_ends(b, e);
+    } else {
+        count(b, e);
+        if (rco_op_changes(e->op))
+            push(b, &b->done, &b->n_done, &b->size_done, e);
     }
+    b->r.steps_done += rco_op_changes(e->op);
 }
 
 /* The preview part of an apply is over: what is counted from here on is what was done. */
@@ -211,6 +279,7 @@ void rco_receipt_builder_result(struct rco_receipt_builder *b, struct rco_receip
 {
     struct rco_diagnostics d = b->diagnostics;
     *ret = b->r;
+    ret->deletes += count_lost(b, NULL);
     rco_diagnostics_end(&d, &b->a);
     ret->error = d.error;
     ret->error_urn = d.error_urn ? d.error_urn : b->failed_urn;
@@ -232,13 +301,14 @@ static void fill_types(struct rco_receipt_builder *b, struct rco_arena *a,
     void *value;
     while (rco_map_next(&b->types, &it, NULL, &value)) {
         const struct type_count *t = value;
+        int64_t deletes = t->deletes + count_lost(b, t->type);
         list[n++] = (struct rco_plan_type){.type = rco_arena_strdup(a, t->type),
                                            .adds = t->adds,
                                            .has_adds = t->adds > 0,
                                            .changes = t->changes,
                                            .has_changes = t->changes > 0,
-                                           .deletes = t->deletes,
-                                           .has_deletes = t->deletes > 0,
+                                           .deletes = deletes,
+                                           .has_deletes = deletes > 0,
                                            .replaces = t->replaces,
                                            .has_replaces = t->replaces > 0};
     }
@@ -252,6 +322,20 @@ static void fill_types(struct rco_receipt_builder *b, struct rco_arena *a,
  * the project and the stack. */
 #define URN_MAX 1024
 
+static bool add_resource(struct rco_arena *a, struct rco_runner_receipt *r, const char *urn,
+                         const char *op)
+{
+    size_t len = strlen(urn);
+    if (r->n_resources == RCO_RECEIPT_MAX_RESOURCES) {
+        r->truncated = true;
+        return false;
+    }
+    r->resources[r->n_resources++] = (struct rco_plan_resource){
+        .urn = rco_arena_strdup(a, urn + (len > URN_MAX ? len - URN_MAX : 0)),
+        .op = rco_arena_strdup(a, op)};
+    return true;
+}
+
 static void fill_resources(struct rco_receipt_builder *b, struct rco_arena *a,
                            struct rco_runner_receipt *r)
 {
@@ -259,19 +343,13 @@ static void fill_resources(struct rco_receipt_builder *b, struct rco_arena *a,
     const struct rco_operation *ops = plan ? b->ops : b->done;
     size_t n_ops = plan ? b->n_ops : b->n_done;
     r->resources = rco_arena_array(a, RCO_RECEIPT_MAX_RESOURCES, sizeof(*r->resources));
-    for (size_t i = 0; i < n_ops; i++) {
-        /* One line for a replacement: its halves carry no news. */
-        if (rco_op_classify(ops[i].op) == RCO_OP_PART)
-            continue;
-        if (r->n_resources == RCO_RECEIPT_MAX_RESOURCES) {
-            r->truncated = true;
+    /* One line for a replacement: its halves carry no news. */
+    for (size_t i = 0; i < n_ops; i++)
+        if (rco_op_classify(ops[i].op) != RCO_OP_PART && !add_resource(a, r, ops[i].urn, ops[i].op))
             break;
-        }
-        size_t len = strlen(ops[i].urn);
-        const char *urn = ops[i].urn + (len > URN_MAX ? len - URN_MAX : 0);
-        r->resources[r->n_resources++] = (struct rco_plan_resource){
-            .urn = rco_arena_strdup(a, urn), .op = rco_arena_strdup(a, ops[i].op)};
-    }
+    for (size_t i = 0; i < b->n_deleted; i++)
+        if (!b->deleted[i]->made && !add_resource(a, r, b->deleted[i]->urn, "delete"))
+            break;
 }
 
 void rco_receipt_builder_fill(struct rco_receipt_builder *b, struct rco_arena *a,

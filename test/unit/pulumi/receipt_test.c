@@ -121,6 +121,45 @@ static void an_apply_counts_what_was_done_and_not_what_was_previewed(void **stat
     rco_receipt_builder_free(b);
 }
 
+/* What the engine did to D (k:Svc) in order, and what is counted of it. */
+static void a_replacement_counts_when_the_resource_is_there_again(void **state)
+{
+    static const struct {
+        const char *steps[5], *op;
+        int64_t deletes, replaces;
+    } rows[] = {
+        {{"delete-replaced", "replace", "create-replacement"}, "replace", 0, 1},
+        {{"create-replacement", "replace", "delete-replaced"}, "replace", 0, 1},
+        {{"create-replacement"}, "replace", 0, 1},
+        {{"delete-replaced"}, "delete", 1, 0},
+        {{"delete-replaced", "replace"}, "delete", 1, 0},
+        {{"replace"}, NULL, 0, 0},
+    };
+    for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++) {
+        rco_autoarena a = RCO_ARENA_INIT;
+        struct rco_receipt_builder *b = rco_receipt_builder_new(RCO_ENGINE_PHASE_APPLY);
+        struct rco_runner_receipt r = {0};
+        feed_summary(b, true, "succeeded");
+        for (size_t k = 0; rows[i].steps[k]; k++) {
+            feed_step(b, "resourcePreEvent", rows[i].steps[k], "k:Svc", "urn:d");
+            feed_step(b, "resOutputsEvent", rows[i].steps[k], "k:Svc", "urn:d");
+        }
+        rco_receipt_builder_fill(b, &a, &r);
+        assert_int_equal(r.deletes, rows[i].deletes);
+        assert_int_equal(r.replaces, rows[i].replaces);
+        assert_int_equal(r.adds + r.changes, 0);
+        assert_int_equal(r.n_resources, rows[i].op ? 1 : 0);
+        if (rows[i].op) {
+            assert_string_equal(r.resources[0].op, rows[i].op);
+            assert_int_equal(r.n_types, 1);
+            assert_true(r.types[0].deletes == rows[i].deletes &&
+                        r.types[0].replaces == rows[i].replaces);
+        }
+        assert_true(r.may_have_changed);
+        rco_receipt_builder_free(b);
+    }
+}
+
 static void an_exception_is_told_not_its_traceback(void **state)
 {
     static const struct {
@@ -372,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_plan_is_counted_by_type_and_a_replacement_once),
         cmocka_unit_test(an_apply_counts_what_was_done_and_not_what_was_previewed),
         cmocka_unit_test(the_error_that_says_most_is_taken),
+        cmocka_unit_test(a_replacement_counts_when_the_resource_is_there_again),
         cmocka_unit_test(an_exception_is_told_not_its_traceback),
         cmocka_unit_test(what_a_failed_resource_left_out_is_not_the_plans_refusal),
         cmocka_unit_test(a_stream_that_cannot_be_read_is_marked),
