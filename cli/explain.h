@@ -37,6 +37,8 @@ struct rco_facts {
     const struct rco_run *run;         /* the run in question, or the specification's current one */
     const struct rco_run *last;        /* the newest run that ended */
     const struct rco_run *applied;     /* the run that applied the applied version */
+    const struct rco_run *outputs_of;  /* the one before that had outputs, when APPLIED had nothing
+                                          to change; else NULL */
     const struct rco_pod *const *pods; /* of RUN's present phase */
     size_t n_pods;
     const char *job_trouble; /* why the Job of that phase could make no pod, as an Event says */

@@ -197,6 +197,26 @@ void rco_gather_engine(struct rco_cli *cli, struct rco_facts *f)
         f->user = rco_gather_user(cli);
 }
 
+/* A run that had nothing to change has no outputs of its own: those of the apply before it stand.
+ */
+static void gather_outputs(struct rco_cli *cli, struct rco_facts *f)
+{
+    struct rco_error ignored = RCO_ERROR_INIT;
+    rco_autoapilist runs = {0};
+
+    if (!f->applied || f->applied->status.apply_receipt.result != RCO_APPLY_RESULT_NO_CHANGES ||
+        f->applied->status.apply_receipt.n_outputs || !f->spec->spec.n_export_outputs ||
+        list_runs(cli, f->spec->metadata.ns, f->spec->metadata.name, &runs, &ignored) < 0)
+        return;
+    for (size_t i = 0; i < runs.n && !f->outputs_of; i++) {
+        const struct rco_run *run = runs.items[i].object;
+
+        if (run->status.state == RCO_RUN_STATE_APPLIED && run->status.apply_receipt.n_outputs &&
+            rco_streq(run->spec.specification_ref.uid, f->spec->metadata.uid))
+            f->outputs_of = run;
+    }
+}
+
 static void gather_runs(struct rco_cli *cli, struct rco_facts *f)
 {
     const struct rco_depspec_status *s = &f->spec->status;
@@ -211,6 +231,7 @@ static void gather_runs(struct rco_cli *cli, struct rco_facts *f)
         f->applied = f->last;
     else if (s->has_applied_run_ref)
         f->applied = try_get(cli, RCO_KIND_RUN, ns, s->applied_run_ref.name, NULL);
+    gather_outputs(cli, f);
     if (f->run)
         gather_pods(cli, f);
     else if (was_refused(f->last))

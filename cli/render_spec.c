@@ -58,12 +58,18 @@ static void add_run(const struct rco_render *r, const char *label, const struct 
     rco_buf_addc(out, '\n');
 }
 
-static void add_outputs(const struct rco_run *applied, struct rco_buf *out)
+/* The receipt with the outputs of what is applied, or NULL. */
+static const struct rco_apply_receipt *outputs_of(const struct rco_facts *f)
 {
-    if (!applied)
-        return;
-    for (size_t i = 0; i < applied->status.apply_receipt.n_outputs; i++) {
-        const struct rco_kv *kv = &applied->status.apply_receipt.outputs[i];
+    const struct rco_run *run = f->outputs_of ? f->outputs_of : f->applied;
+
+    return run ? &run->status.apply_receipt : NULL;
+}
+
+static void add_outputs(const struct rco_apply_receipt *receipt, struct rco_buf *out)
+{
+    for (size_t i = 0; receipt && i < receipt->n_outputs; i++) {
+        const struct rco_kv *kv = &receipt->outputs[i];
 
         rco_render_label(out, i ? "" : "Outputs");
         rco_text_clean(out, kv->key);
@@ -108,7 +114,7 @@ void rco_render_spec(const struct rco_render *r, const struct rco_facts *f,
     add_run(r, "Running", f->run, out);
     if (f->last != f->run)
         add_run(r, "Last run", f->last, out);
-    add_outputs(f->applied, out);
+    add_outputs(outputs_of(f), out);
     if (s->has_open_findings && s->open_findings) {
         rco_render_label(out, "Drift");
         rco_buf_addf(out, "%" PRId64 " open findings\n", s->open_findings);
@@ -209,12 +215,12 @@ static void json_spec(struct rco_json_writer *w, const struct rco_facts *f,
     rco_render_json_run(w, "currentRun", f->run);
     rco_render_json_run(w, "lastRun", f->last);
     rco_render_json_run(w, "appliedRun", f->applied);
-    if (!f->applied || !f->applied->status.apply_receipt.n_outputs)
+    const struct rco_apply_receipt *receipt = outputs_of(f);
+    if (!receipt || !receipt->n_outputs)
         return;
     rco_json_kv_object(w, "outputs");
-    for (size_t i = 0; i < f->applied->status.apply_receipt.n_outputs; i++)
-        rco_json_kv_string(w, f->applied->status.apply_receipt.outputs[i].key,
-                           f->applied->status.apply_receipt.outputs[i].value);
+    for (size_t i = 0; i < receipt->n_outputs; i++)
+        rco_json_kv_string(w, receipt->outputs[i].key, receipt->outputs[i].value);
     rco_json_end_object(w);
 }
 

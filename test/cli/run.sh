@@ -224,6 +224,24 @@ krc 0 "an applied specification is fine" status shop -n $NS
 has "Applied" "version 1" "shop-aaaaa-v1-b1" "url = http://web.example" "dev (development)" "Next: kubectl runtimecloud run show shop-aaaaa-v1-b1 -n team-a"
 krc 0 "the JSON of a specification is a document of our own" status shop -n $NS -o json
 json '.apiVersion == "cli.runtimecloud.io/v1" and .kind == "SpecificationStatus" and .health == "fine" and .appliedVersion == 1 and .outputs.url == "http://web.example" and .appliedRun.plan.adds == 1'
+# A run with nothing to change after one with outputs.
+make_spec calm dev '{"exportOutputs":["url"]}'
+for n in 1 2; do
+    make_run "calm-aaaaa-v1-b$n" calm dev 1 development
+    run_state "calm-aaaaa-v1-b$n" Pending
+    run_state "calm-aaaaa-v1-b$n" Planning "{\"startedAt\":\"$(at 100)\"}"
+    run_state "calm-aaaaa-v1-b$n" Planned "$(receipt $((2 - n)) 0 0 0)"
+    run_state "calm-aaaaa-v1-b$n" Applying
+done
+run_state calm-aaaaa-v1-b1 Applied "{\"completedAt\":\"$(at 50)\",\"applyReceipt\":{\"result\":\"Succeeded\",\"adds\":1,\"outputs\":{\"url\":\"http://calm.example\"}}}"
+run_state calm-aaaaa-v1-b2 Applied "{\"completedAt\":\"$(at 40)\",\"reason\":\"NoChanges\",\"applyReceipt\":{\"result\":\"NoChanges\",\"sames\":1}}"
+calm_run=$(uid_of provisioningrun calm-aaaaa-v1-b2)
+status deploymentspecification calm "{\"observedGeneration\":1,\"version\":1,\"declaredAt\":\"$(at 110)\",\"appliedVersion\":1,\"appliedAt\":\"$(at 40)\",\"appliedRunRef\":{\"name\":\"calm-aaaaa-v1-b2\",\"uid\":\"$calm_run\"},\"lastRun\":{\"name\":\"calm-aaaaa-v1-b2\",\"uid\":\"$calm_run\",\"version\":1,\"number\":2,\"state\":\"Applied\"},\"conditions\":[$(condition Ready True Applied 'version 1 is applied')]}"
+krc 0 "a run with nothing to change leaves the outputs as they were" status calm -n $NS
+has "by run calm-aaaaa-v1-b2" "url = http://calm.example"
+krc 0 "in JSON too" status calm -n $NS -o json
+json '.outputs.url == "http://calm.example" and .appliedRun.name == "calm-aaaaa-v1-b2"'
+"$kubectl" -n $NS delete deploymentspecification calm >/dev/null && "$kubectl" -n $NS delete provisioningrun calm-aaaaa-v1-b1 calm-aaaaa-v1-b2 >/dev/null
 krc 0 "the same as YAML" status shop -n $NS -o yaml
 has "apiVersion: cli.runtimecloud.io/v1" "health: fine" "appliedVersion: 1"
 krc 0 "run show has the whole story" run show shop-aaaaa-v1-b1 -n $NS
