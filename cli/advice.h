@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#define RCO_ADVICE_MAX_NEXT 4
-#define RCO_ADVICE_MAX_NAMES 10  /* names that one message gives, with what is made from them */
+#define RCO_ADVICE_MAX_NEXT 6
+#define RCO_ADVICE_MAX_NAMES 12  /* names that one message gives, with what is made from them */
 #define RCO_ADVICE_MAX_TEXT 4096 /* bytes of a message that are looked at */
 #define RCO_ADVICE_MAX_NAME 253  /* bytes of one name in it; a longer one is none */
 
@@ -43,6 +43,14 @@ const struct rco_advice_row *rco_advice_reasons(size_t *ret_n);
  * are proposed for no account but the run's own. Names are in A. */
 void rco_advice_failure(const struct rco_run *run, struct rco_arena *a,
                         struct rco_advice_found *out);
+/* The row for the newest line TEXT of the engine of RUN, when it says what only a person can
+ * change; as for a failure, it is text of others. */
+void rco_advice_waiting(const struct rco_run *run, const char *text, struct rco_arena *a,
+                        struct rco_advice_found *out);
+/* The row for a condition's reason, or a closer one when its message is one that is known. SPEC is
+ * the specification that it is of, NULL for other kinds; keys for a command are those of it. */
+void rco_advice_condition(const struct rco_condition *c, const struct rco_depspec *spec,
+                          struct rco_arena *a, struct rco_advice_found *out);
 /* The row for what an Event says about a Job that can make no pod. */
 void rco_advice_refusal(const char *text, struct rco_arena *a, struct rco_advice_found *out);
 

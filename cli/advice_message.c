@@ -1,11 +1,11 @@
 /* Messages that are known word by word: what they name goes into the commands. */
-#include "advice.h"
-
+#include "advice_pattern.h"
 #include "advice_words.h"
+#include "api/labels.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define CREATE_SECRET "kubectl create secret generic {secret} --from-literal={key}=VALUE{flags}"
@@ -23,93 +23,35 @@
 #define ADD_RIGHT                                                                                  \
     NO_RIGHT "; a program mostly needs all these verbs for what it deploys: leave out what it "    \
              "should not have"
+#define READS_TOO                                                                                  \
+    "the second role has what Pulumi reads to see that it is ready, or else it waits without a "   \
+    "word; leave it out where the account has that"
+#define WAITS_FOR_RIGHT NO_RIGHT "; the provider may wait for it until runner.timeout ends the run"
 #define PASSPHRASE                                                                                 \
     "it protects the state: when it was there before, restore it, since no other can read that "   \
     "state"
 
-struct pattern {
-    enum rco_failure_class classes[2];
-    /* Literal text, with {name} for a name. Letters count without regard to case. */
-    const char *text;
-    struct rco_advice_row row;
-    /* Whether the names may be used for RUN; adds those made from them. NULL = always. */
-    bool (*fits)(const struct rco_run *run, struct rco_arena *a, struct rco_advice_found *found);
-};
-
-/* --- rights ---------------------------------------------------------------------------------- */
-
-static const char *name_of(const struct rco_advice_found *found, const char *name)
+/* The keys that the specification wants of a ConfigMap, for the command that makes it. */
+static bool fits_config(const struct rco_advice_about *about, struct rco_arena *a,
+                        struct rco_advice_found *found)
 {
-    for (size_t i = 0; i < found->n_names; i++)
-        if (rco_streq(found->names[i].name, name))
-            return found->names[i].value;
-    return "";
-}
+    const struct rco_depspec_spec *s = about->spec ? &about->spec->spec : NULL;
+    rco_autobuf literals = RCO_BUF_INIT;
 
-static void add_name(struct rco_advice_found *found, const char *name, const char *value)
-{
-    if (found->n_names < RCO_ADVICE_MAX_NAMES)
-        found->names[found->n_names++] = (struct rco_text_var){name, value};
-}
+    for (size_t i = 0; s && i < s->n_config_refs; i++) {
+        const struct rco_key_ref *ref = &s->config_refs[i].config_map_key_ref;
+        const char *key = rco_str_or_empty(ref->key);
 
-static bool is_account(const char *account, const char *of_run)
-{
-    return rco_streq(account, rco_str_empty(of_run) ? "default" : of_run);
-}
-
-/* What is proposed for VERB: those that are needed together, so that the next run does not fail for
- * the next of them. NULL for escalate, bind, impersonate and others, which are nobody's to propose.
- */
-static const char *verbs_with(const char *verb, bool subresource)
-{
-    static const char reads[] = "get,list,watch",
-                      all[] = "get,list,watch,create,update,patch,delete";
-    static const struct {
-        const char *verb, *with;
-    } rows[] = {{"get", reads},  {"list", reads}, {"watch", reads}, {"create", all},
-                {"update", all}, {"patch", all},  {"delete", all}};
-
-    for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++)
-        if (rco_streq(verb, rows[i].verb))
-            return subresource ? rows[i].verb : rows[i].with;
-    return NULL;
-}
-
-/* "deployments.apps/scale", as kubectl wants it, of "deployments/scale" in "apps". */
-static const char *add_target(struct rco_arena *a, const char *resource, const char *group)
-{
-    const char *slash = strchr(resource, '/');
-    size_t n = slash ? (size_t)(slash - resource) : strlen(resource);
-
-    return rco_arena_printf(a, "%.*s%s%s%s", (int)n, resource, *group ? "." : "", group,
-                            slash ? slash : "");
-}
-
-static bool fits_account(const struct rco_run *run, struct rco_arena *a,
-                         struct rco_advice_found *found)
-{
-    const struct rco_resolved *s = &run->spec.snapshot;
-    const char *account = name_of(found, "account"), *verb = name_of(found, "verb");
-    const char *target = add_target(a, name_of(found, "resource"), name_of(found, "group"));
-    const char *verbs = verbs_with(verb, strchr(target, '/'));
-    char *role;
-
-    if (!rco_streq(name_of(found, "accountns"), run->metadata.ns) || !verbs ||
-        !(is_account(account, s->apply_service_account_name) ||
-          is_account(account, s->plan_service_account_name)))
-        return false;
-    role = rco_arena_printf(a, "%s-%s-%s", account,
-                            strstr(verbs, "create,") ? "change"
-                            : strchr(verbs, ',')     ? "read"
-                                                     : verb,
-                            target);
-    for (char *c = role; *c; c++)
-        if (*c == '/')
-            *c = '-';
-    add_name(found, "target", target);
-    add_name(found, "verbs", verbs);
-    add_name(found, "role", role);
-    return true;
+        if (!rco_streq(ref->name, rco_advice_name(found, "configmap")))
+            continue;
+        if (!*key || rco_advice_name_length("key", key) != (int64_t)strlen(key))
+            return false;
+        const char *literal = rco_arena_printf(a, " --from-literal=%s=VALUE", key);
+        if (!strstr(rco_buf_str(&literals), literal))
+            rco_buf_adds(&literals, literal);
+    }
+    rco_advice_add_name(found, "literals", rco_arena_strdup(a, rco_buf_str(&literals)));
+    return literals.len > 0;
 }
 
 /* --- the patterns; the first that is found wins ------------------------------------------------
@@ -127,7 +69,42 @@ static bool fits_account(const struct rco_run *run, struct rco_arena *a,
     " is forbidden: User \"system:serviceaccount:{accountns}:{account}\" cannot {verb} resource "  \
     "\"{resource}\" in API group \"{group}\" "
 
-static const struct pattern failures[] = {
+#define IN_NAMESPACE "in the namespace \"{where}\""
+#define AT_CLUSTER "at the cluster scope"
+#define FORBIDDEN_AT_ALL " is forbidden: User \"system:serviceaccount:"
+#define NONE                                                                                       \
+    {                                                                                              \
+        RCO_FAILURE_CLASS_UNSET                                                                    \
+    }
+
+/* Commands that belong together. */
+#define GIVE_IN_NAMESPACE                                                                          \
+    "kubectl create role {role} --verb={verbs} --resource={target} -n {where}{cluster}",           \
+        "kubectl create rolebinding {role} --role={role} "                                         \
+        "--serviceaccount={accountns}:{account} -n {where}{cluster}"
+#define GIVE_AT_CLUSTER                                                                            \
+    "kubectl create clusterrole {role} --verb={verbs} --resource={target}{cluster}",               \
+        "kubectl create clusterrolebinding {role} --clusterrole={role} "                           \
+        "--serviceaccount={accountns}:{account}{cluster}"
+#define WAIT_ROLE RCO_ADVICE_WAIT_ROLE("{account}")
+#define GIVE_READS                                                                                 \
+    "kubectl create role " WAIT_ROLE                                                               \
+    " --verb=get,list,watch --resource=" RCO_ADVICE_WAIT_RESOURCES " -n {where}{cluster}",         \
+        "kubectl create rolebinding " WAIT_ROLE " --role=" WAIT_ROLE                               \
+        " --serviceaccount={accountns}:{account} -n {where}{cluster}"
+#define WHY_NAMED "kubectl runtimecloud why run/{named}{flags}"
+#define LIST_ROLES "kubectl get role,rolebinding{flags}"
+
+#define CANNOT_START                                                                               \
+    {                                                                                              \
+        "Waiting", "what it deploys cannot start; Pulumi waits for it until its own time-out",     \
+            RCO_WHO_SPEC,                                                                          \
+        {                                                                                          \
+            RCO_DO_CANCEL, RCO_DO_DECLARE                                                          \
+        }                                                                                          \
+    }
+
+static const struct rco_advice_pattern failures[] = {
     {CONFIG,
      "missing configuration value '{key}'",
      {"Config", CONFIG_MISSING, RCO_WHO_SPEC, {RCO_DO_EDIT_SPEC, RCO_DO_LOGS}},
@@ -184,131 +161,162 @@ static const struct pattern failures[] = {
       {"kubectl describe job {job}{flags}", RCO_DO_WHY_ENV, RCO_DO_RUN_NOW}},
      NULL},
     {RIGHTS,
-     FORBIDDEN "in the namespace \"{where}\"",
+     FORBIDDEN IN_NAMESPACE,
      {"Resource",
-      ADD_RIGHT,
+      ADD_RIGHT "; " READS_TOO,
       RCO_WHO_RIGHTS,
-      {"kubectl create role {role} --verb={verbs} --resource={target} -n {where}{cluster}",
-       "kubectl create rolebinding {role} --role={role} --serviceaccount={accountns}:{account} "
-       "-n {where}{cluster}",
-       RCO_DO_RUN_NOW, RCO_DO_LOGS}},
-     fits_account},
+      {GIVE_IN_NAMESPACE, GIVE_READS, RCO_DO_RUN_NOW, RCO_DO_LOGS}},
+     rco_advice_fits_workload},
     {RIGHTS,
-     FORBIDDEN "at the cluster scope",
-     {"Resource",
-      ADD_RIGHT,
-      RCO_WHO_RIGHTS,
-      {"kubectl create clusterrole {role} --verb={verbs} --resource={target}{cluster}",
-       "kubectl create clusterrolebinding {role} --clusterrole={role} "
-       "--serviceaccount={accountns}:{account}{cluster}",
-       RCO_DO_RUN_NOW, RCO_DO_LOGS}},
-     fits_account},
+     FORBIDDEN IN_NAMESPACE,
+     {"Resource", ADD_RIGHT, RCO_WHO_RIGHTS, {GIVE_IN_NAMESPACE, RCO_DO_RUN_NOW, RCO_DO_LOGS}},
+     rco_advice_fits_account},
     {RIGHTS,
-     " is forbidden: User \"system:serviceaccount:",
-     {"Resource",
-      NO_RIGHT,
-      RCO_WHO_RIGHTS,
-      {RCO_DO_LOGS, "kubectl get role,rolebinding{flags}", RCO_DO_RUN_NOW}},
+     FORBIDDEN AT_CLUSTER,
+     {"Resource", ADD_RIGHT, RCO_WHO_RIGHTS, {GIVE_AT_CLUSTER, RCO_DO_RUN_NOW, RCO_DO_LOGS}},
+     rco_advice_fits_account},
+    {RIGHTS,
+     FORBIDDEN_AT_ALL,
+     {"Resource", NO_RIGHT, RCO_WHO_RIGHTS, {RCO_DO_LOGS, LIST_ROLES, RCO_DO_RUN_NOW}},
      NULL},
 };
 
-static const struct pattern refusals[] = {
-    {{RCO_FAILURE_CLASS_UNSET},
+/* What the newest line of an engine at work may say that only a person can change. */
+static const struct rco_advice_pattern waitings[] = {
+    {NONE,
+     FORBIDDEN IN_NAMESPACE,
+     {"Waiting",
+      WAITS_FOR_RIGHT "; " READS_TOO,
+      RCO_WHO_RIGHTS,
+      {GIVE_IN_NAMESPACE, GIVE_READS, RCO_DO_CANCEL}},
+     rco_advice_fits_workload},
+    {NONE,
+     FORBIDDEN IN_NAMESPACE,
+     {"Waiting", WAITS_FOR_RIGHT, RCO_WHO_RIGHTS, {GIVE_IN_NAMESPACE, RCO_DO_CANCEL}},
+     rco_advice_fits_account},
+    {NONE,
+     FORBIDDEN AT_CLUSTER,
+     {"Waiting", WAITS_FOR_RIGHT, RCO_WHO_RIGHTS, {GIVE_AT_CLUSTER, RCO_DO_CANCEL}},
+     rco_advice_fits_account},
+    {NONE,
+     FORBIDDEN_AT_ALL,
+     {"Waiting", WAITS_FOR_RIGHT, RCO_WHO_RIGHTS, {LIST_ROLES, RCO_DO_CANCEL}},
+     NULL},
+    {NONE, "ImagePullBackOff", CANNOT_START, NULL},
+    {NONE, "ErrImagePull", CANNOT_START, NULL},
+    {NONE, "ErrImageNeverPull", CANNOT_START, NULL},
+    {NONE, "InvalidImageName", CANNOT_START, NULL},
+    {NONE, "failed to pull image", CANNOT_START, NULL},
+    {NONE, "Back-off pulling image", CANNOT_START, NULL},
+    {NONE, "failed to apply default image tag", CANNOT_START, NULL},
+    {NONE, "CreateContainerConfigError", CANNOT_START, NULL},
+    {NONE, "CreateContainerError", CANNOT_START, NULL},
+    {NONE, "RunContainerError", CANNOT_START, NULL},
+    {NONE, "StartError", CANNOT_START, NULL},
+    {NONE, "failed to create containerd task", CANNOT_START, NULL},
+    {NONE, "CrashLoopBackOff", CANNOT_START, NULL},
+    {NONE, "Back-off restarting failed container", CANNOT_START, NULL},
+};
+
+/* Of conditions; the word of the row is their reason. */
+static const struct rco_advice_pattern conditions[] = {
+    {NONE,
+     "ConfigMap {configmap} has no key {key} (spec.configRefs",
+     {"ReferenceMissing",
+      NULL,
+      RCO_WHO_SPEC,
+      {"kubectl patch configmap {configmap} --type merge -p "
+       "'{\"data\":{\"{key}\":\"VALUE\"}}'{flags}",
+       RCO_DO_EDIT_SPEC}},
+     NULL},
+    {NONE,
+     "ConfigMap {configmap} (spec.configRefs, {ref}) does not exist in namespace ",
+     {"ReferenceMissing",
+      "the first command makes it, the second gives it, or one that is there, its label",
+      RCO_WHO_SPEC,
+      {"kubectl create configmap {configmap}{literals}{flags}",
+       "kubectl label configmap {configmap} " RCO_LABEL_ENVIRONMENT "={env}{flags}",
+       RCO_DO_EDIT_SPEC}},
+     fits_config},
+    {NONE,
+     " name this Environment, the first is {named};",
+     {"InUse",
+      NULL,
+      "whoever changes the specifications that name it",
+      {"kubectl get depspec{flags}", "kubectl delete depspec {named}{flags}"}},
+     NULL},
+    {NONE,
+     "deletion waits: run {named} has not finished (state AwaitingApproval)",
+     {"InUse",
+      NULL,
+      "whoever may delete that run: it waits for an approval, and has applied nothing",
+      {WHY_NAMED, "kubectl delete prun {named}{flags}"}},
+     NULL},
+    {NONE,
+     "deletion waits: run {named} has not finished",
+     {"InUse", NULL, NULL, {WHY_NAMED}},
+     NULL},
+};
+
+static const struct rco_advice_pattern refusals[] = {
+    {NONE,
      "serviceaccount \"{account}\" not found",
      {"PodRefused", NULL, RCO_WHO_ENV, {RCO_DO_CREATE_ACCOUNT}},
      NULL},
 };
 
-/* --- matching -------------------------------------------------------------------------------- */
-
-/* What a name may have besides letters, digits, '.', '_' and '-', which mean nothing to a shell. */
-static const struct name_rule {
-    const char *name;
-    const char *also;
-    bool may_be_empty;
-} name_rules[] = {
-    {"account", "", false}, {"accountns", "", false}, {"group", "", true},
-    {"key", ":/", false},   {"job", "", false},       {"resource", "/", false},
-    {"secret", "", false},  {"verb", "", false},      {"where", "", false},
-};
-
-static const struct name_rule *find_rule(const char *name, size_t n)
-{
-    for (size_t i = 0; i < RCO_ARRAY_LEN(name_rules); i++)
-        if (strlen(name_rules[i].name) == n && memcmp(name_rules[i].name, name, n) == 0)
-            return &name_rules[i];
-    return NULL;
-}
-
-/* Length of the name at S, or -1 when there is none. One that begins like a flag is none. */
-static int64_t name_length(const struct name_rule *rule, const char *s)
-{
-    size_t n = 0;
-
-    while (s[n] &&
-           (isalnum((unsigned char)s[n]) || strchr("._-", s[n]) || strchr(rule->also, s[n])))
-        n++;
-    if (*s == '-' || n > RCO_ADVICE_MAX_NAME || (n == 0 && !rule->may_be_empty))
-        return -1;
-    return (int64_t)n;
-}
-
-static bool match_at(const char *pattern, const char *s, struct rco_arena *a,
-                     struct rco_advice_found *found)
-{
-    while (*pattern) {
-        if (*pattern != '{') {
-            if (tolower((unsigned char)*pattern++) != tolower((unsigned char)*s++))
-                return false;
-            continue;
-        }
-        const char *end = strchr(pattern, '}');
-        const struct name_rule *rule = find_rule(pattern + 1, (size_t)(end - pattern) - 1);
-        int64_t n = rule ? name_length(rule, s) : -1;
-
-        if (n < 0)
-            return false;
-        add_name(found, rule->name, rco_arena_strndup(a, s, (size_t)n));
-        s += n;
-        pattern = end + 1;
-    }
-    return true;
-}
-
-static bool match(const struct pattern *p, const char *text, const struct rco_run *run,
-                  struct rco_arena *a, struct rco_advice_found *out)
-{
-    for (size_t i = 0; text[i] && i < RCO_ADVICE_MAX_TEXT; i++) {
-        *out = (struct rco_advice_found){.row = &p->row};
-        if (match_at(p->text, text + i, a, out) && (!p->fits || p->fits(run, a, out)))
-            return true;
-    }
-    *out = (struct rco_advice_found){0};
-    return false;
-}
+/* --- which table for what --------------------------------------------------------------------- */
 
 void rco_advice_failure(const struct rco_run *run, struct rco_arena *a,
                         struct rco_advice_found *out)
 {
     const struct rco_run_failure *failure = &run->status.failure;
+    const struct rco_advice_about about = {.run = run};
     const char *text = rco_str_or_empty(failure->message);
 
     for (size_t i = 0; i < RCO_ARRAY_LEN(failures); i++) {
-        const struct pattern *p = &failures[i];
+        const struct rco_advice_pattern *p = &failures[i];
 
         if (failure->class != RCO_FAILURE_CLASS_UNSET &&
             (failure->class == p->classes[0] || failure->class == p->classes[1]) &&
-            match(p, text, run, a, out))
+            rco_advice_match(p, text, &about, a, out))
             return;
     }
     *out =
         (struct rco_advice_found){.row = rco_advice_class(rco_failure_class_name(failure->class))};
 }
 
-void rco_advice_refusal(const char *text, struct rco_arena *a, struct rco_advice_found *out)
+static void find(const struct rco_advice_pattern *patterns, size_t n, const char *text,
+                 const struct rco_advice_about *about, struct rco_arena *a,
+                 struct rco_advice_found *out)
 {
     *out = (struct rco_advice_found){0};
-    for (size_t i = 0; i < RCO_ARRAY_LEN(refusals); i++)
-        if (match(&refusals[i], rco_str_or_empty(text), NULL, a, out))
+    for (size_t i = 0; i < n; i++)
+        if (rco_advice_match(&patterns[i], rco_str_or_empty(text), about, a, out))
             return;
+}
+
+void rco_advice_waiting(const struct rco_run *run, const char *text, struct rco_arena *a,
+                        struct rco_advice_found *out)
+{
+    const struct rco_advice_about about = {.run = run};
+
+    find(waitings, RCO_ARRAY_LEN(waitings), text, &about, a, out);
+}
+
+void rco_advice_condition(const struct rco_condition *c, const struct rco_depspec *spec,
+                          struct rco_arena *a, struct rco_advice_found *out)
+{
+    const struct rco_advice_about about = {.spec = spec};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(conditions); i++)
+        if (rco_streq(conditions[i].row.word, c->reason) &&
+            rco_advice_match(&conditions[i], rco_str_or_empty(c->message), &about, a, out))
+            return;
+    *out = (struct rco_advice_found){.row = rco_advice_reason(c->reason)};
+}
+
+void rco_advice_refusal(const char *text, struct rco_arena *a, struct rco_advice_found *out)
+{
+    find(refusals, RCO_ARRAY_LEN(refusals), text, NULL, a, out);
 }

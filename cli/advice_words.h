@@ -26,5 +26,13 @@
 #define RCO_DO_RUN_NOW                                                                             \
     "kubectl annotate --overwrite depspec {spec} runtimecloud.io/run-now=\"$(date +%s)\"{flags}"
 #define RCO_DO_CREATE_ACCOUNT "kubectl create serviceaccount {account}{flags}"
+/* Nothing where there is nobody to say it to: {cancel} is a name like others. */
+#define RCO_DO_CANCEL "{cancel}"
+
+/* The role with which ACCOUNT sees that what it deploys is ready, and what that reads. */
+#define RCO_ADVICE_WAIT_ROLE(ACCOUNT) ACCOUNT "-read-workloads"
+#define RCO_ADVICE_WAIT_RESOURCES                                                                  \
+    "pods,events,endpoints,persistentvolumeclaims,replicasets.apps,"                               \
+    "endpointslices.discovery.k8s.io"
 
 #endif

@@ -121,21 +121,61 @@ static const char *expand(const struct rco_explainer *x, const char *template)
     return rco_text_expand(x->a, template, vars, n);
 }
 
-void rco_explain_next(struct rco_explainer *x, const char *template)
+static bool has_name(const struct rco_explainer *x, const char *name)
 {
-    const char *text;
+    for (size_t i = 0; i < x->n_names; i++)
+        if (rco_streq(x->names[i].name, name))
+            return true;
+    return false;
+}
 
-    /* Without an Environment nothing below it has been looked at. */
-    if (x->f->env_missing &&
-        (strstr(template, "environment/{env}") || strstr(template, "get configmaps")))
+static void add_next(struct rco_explainer *x, const char *text)
+{
+    if (x->out->n_next == RCO_EXPLAIN_MAX_NEXT)
         return;
-    if (x->out->n_next == RCO_EXPLAIN_MAX_NEXT || (!run_name(x->f) && strstr(template, "{run}")))
-        return;
-    text = expand(x, template);
     for (size_t i = 0; i < x->out->n_next; i++)
         if (rco_streq(x->out->next[i], text))
             return;
     x->out->next[x->out->n_next++] = text;
+}
+
+static bool is_leaving(const struct rco_facts *f)
+{
+    return f->spec && f->spec->metadata.deletion;
+}
+
+/* A specification that is being deleted has no further run. */
+static bool is_for_next_run(const char *template)
+{
+    static const char *const rows[] = {RCO_DO_DECLARE, RCO_DO_EDIT_SPEC, RCO_DO_RUN_NOW};
+
+    for (size_t i = 0; i < RCO_ARRAY_LEN(rows); i++)
+        if (rco_streq(template, rows[i]))
+            return true;
+    return false;
+}
+
+void rco_explain_next(struct rco_explainer *x, const char *template)
+{
+    /* Without an Environment nothing below it has been looked at. */
+    if (x->f->env_missing &&
+        (strstr(template, "environment/{env}") || strstr(template, "get configmaps")))
+        return;
+    if (is_leaving(x->f) && is_for_next_run(template))
+        return;
+    if ((!run_name(x->f) && strstr(template, "{run}")) ||
+        (rco_streq(template, RCO_DO_CANCEL) && !has_name(x, "cancel")))
+        return;
+    add_next(x, expand(x, template));
+}
+
+void rco_explain_take(struct rco_explainer *x, const struct rco_explanation *from)
+{
+    for (size_t i = 0; i < from->n_why; i++)
+        rco_explain_why(x, "%s", from->why[i]);
+    rco_explain_who(x, from->who);
+    for (size_t i = 0; i < from->n_next; i++)
+        add_next(x, from->next[i]);
 }
 
 void rco_explain_advise(struct rco_explainer *x, const struct rco_advice_row *row)
@@ -228,11 +268,32 @@ bool rco_explain_engine_works(const struct rco_run *run)
            s->engine.phase == phase;
 }
 
+void rco_explain_cancelled(struct rco_explainer *x, const struct rco_run *run)
+{
+    const struct rco_run_cancel *c = &run->spec.cancel;
+    const struct rco_run_failure *failure = &run->status.failure;
+
+    if (run->status.has_failure && (failure->class != RCO_FAILURE_CLASS_CANCELLED ||
+                                    strstr(rco_str_or_empty(failure->message), "cancelled by ")))
+        return;
+    if (run->spec.has_cancel)
+        rco_explain_why(x, "%s cancelled it%s%s", rco_str_or_empty(c->by),
+                        rco_str_empty(c->reason) ? "" : ": ", rco_str_or_empty(c->reason));
+}
+
+void rco_explain_condition_advice(struct rco_explainer *x, const struct rco_condition *c)
+{
+    struct rco_advice_found found;
+
+    rco_advice_condition(c, x->f->spec, x->a, &found);
+    rco_explain_advise_found(x, &found);
+}
+
 void rco_explain_reason(struct rco_explainer *x, const struct rco_condition *c)
 {
     if (!rco_str_empty(c->message))
         rco_explain_why(x, "%s", c->message);
-    rco_explain_advise(x, rco_advice_reason(c->reason));
+    rco_explain_condition_advice(x, c);
 }
 
 /* --- Environment ----------------------------------------------------------------------------- */
@@ -267,8 +328,13 @@ void rco_explain_env(const struct rco_facts *f, struct rco_arena *a, struct rco_
     if (e->metadata.deletion) {
         rco_explain_set(&x, RCO_HEALTH_BUSY, "Deleting", "Environment %s is being deleted",
                         e->metadata.name);
-        rco_explain_why(&x,
-                        "it goes when no specification and no unfinished run names it any more");
+        if (ready && rco_streq(ready->reason, "InUse"))
+            rco_explain_reason(&x, ready);
+        else
+            rco_explain_why(
+                &x, "it goes when no specification and no unfinished run names it any more");
+        if (out->who)
+            out->health = RCO_HEALTH_WAITING;
         rco_explain_next(&x, "kubectl runtimecloud status{flags}");
     } else if (env_unobserved(e)) {
         rco_explain_set(&x, RCO_HEALTH_WAITING, "Unobserved",

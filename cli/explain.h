@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RCO_EXPLAIN_MAX_WHY 7
-#define RCO_EXPLAIN_MAX_NEXT 4
+#define RCO_EXPLAIN_MAX_WHY 8
+#define RCO_EXPLAIN_MAX_NEXT 6
 #define RCO_EXPLAIN_LONG_US (60 * RCO_US_PER_S) /* an engine at work for longer may be stuck */
 #define RCO_EXPLAIN_MAX_SAYS 200                /* columns of what an engine says */
 
@@ -41,6 +41,7 @@ struct rco_facts {
                                           to change; else NULL */
     const struct rco_pod *const *pods; /* of RUN's present phase */
     size_t n_pods;
+    bool pods_unread;        /* nobody looked for them */
     const char *job_trouble; /* why the Job of that phase could make no pod, as an Event says */
     const char *no_account[RCO_EXPLAIN_ACCOUNTS]; /* service accounts that do not exist, of ENV or
                                                      of a run without a pod */

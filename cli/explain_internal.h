@@ -32,6 +32,12 @@ void rco_explain_failure(struct rco_explainer *x, const struct rco_run *run);
 bool rco_explain_refusal(struct rco_explainer *x, const struct rco_run *run);
 /* The service accounts that do not exist. */
 void rco_explain_accounts(struct rco_explainer *x);
+/* Who cancelled RUN, where that is why it ended and its failure does not say so itself. */
+void rco_explain_cancelled(struct rco_explainer *x, const struct rco_run *run);
+/* Why, who and next of another explanation, after those that there are. */
+void rco_explain_take(struct rco_explainer *x, const struct rco_explanation *from);
+/* What the reason of a condition means and asks for, or its message, where that is known. */
+void rco_explain_condition_advice(struct rco_explainer *x, const struct rco_condition *c);
 /* A condition's message, then what its reason means. */
 void rco_explain_reason(struct rco_explainer *x, const struct rco_condition *c);
 

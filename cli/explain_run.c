@@ -85,6 +85,31 @@ static bool explain_no_pod(struct rco_explainer *x)
     return true;
 }
 
+static const char *cancel_command(const struct rco_explainer *x)
+{
+    return rco_explain_cancel(x->a, x->f->run->metadata.name, x->f->user, x->f->flags);
+}
+
+/* What the engine says, and whether a person has to act for it to go on. */
+static void explain_says(struct rco_explainer *x)
+{
+    const struct rco_run *r = x->f->run;
+    rco_autobuf says = RCO_BUF_INIT, clean = RCO_BUF_INIT;
+    struct rco_advice_found found;
+
+    rco_text_clean(&clean, x->f->engine_says);
+    const char *line = rco_buf_str(&clean);
+    rco_text_cut(&says, line + strspn(line, " "), RCO_EXPLAIN_MAX_SAYS);
+    rco_explain_why(x, "the engine says: %s", rco_buf_str(&says));
+    rco_advice_waiting(r, line, x->a, &found);
+    if (!found.row)
+        return;
+    if (!r->spec.has_cancel)
+        found.names[found.n_names++] = (struct rco_text_var){"cancel", cancel_command(x)};
+    rco_explain_advise_found(x, &found);
+    x->out->health = RCO_HEALTH_WAITING;
+}
+
 /* Since when it works, for how long it may, and what it works on. */
 static void explain_work(struct rco_explainer *x)
 {
@@ -92,7 +117,6 @@ static void explain_work(struct rco_explainer *x)
     rco_wall began = r->status.engine.started_at;
     int64_t limit = r->spec.snapshot.timeout_seconds;
     rco_autobuf age = RCO_BUF_INIT, since = RCO_BUF_INIT, until = RCO_BUF_INIT;
-    rco_autobuf says = RCO_BUF_INIT, clean = RCO_BUF_INIT;
 
     rco_text_age(&age, x->f->now, began);
     rco_text_clock(&since, began);
@@ -102,12 +126,8 @@ static void explain_work(struct rco_explainer *x)
     }
     rco_explain_why(x, "the %s engine has been at work for %s, since %s%s UTC", phase_word(r),
                     rco_buf_str(&age), rco_buf_str(&since), rco_buf_str(&until));
-    if (rco_str_empty(x->f->engine_says))
-        return;
-    rco_text_clean(&clean, x->f->engine_says);
-    const char *line = rco_buf_str(&clean);
-    rco_text_cut(&says, line + strspn(line, " "), RCO_EXPLAIN_MAX_SAYS);
-    rco_explain_why(x, "the engine says: %s", rco_buf_str(&says));
+    if (!rco_str_empty(x->f->engine_says))
+        explain_says(x);
 }
 
 static bool is_long(const struct rco_facts *f)
@@ -126,15 +146,15 @@ static void explain_engine(struct rco_explainer *x)
             newest = x->f->pods[i];
     if (newest)
         explain_pod(x, newest);
-    else if (works)
+    else if (works && !x->f->pods_unread)
         rco_explain_why(x, "its pod cannot be seen");
-    else if (explain_no_pod(x))
+    else if (!works && !x->f->pods_unread && explain_no_pod(x))
         return;
     if (works)
         explain_work(x);
     rco_explain_next(x, "kubectl runtimecloud run logs {run} --follow{flags}");
     if (works && is_long(x->f) && !r->spec.has_cancel)
-        rco_explain_next(x, rco_explain_cancel(x->a, r->metadata.name, x->f->user, x->f->flags));
+        rco_explain_next(x, cancel_command(x));
 }
 
 static void explain_ready(struct rco_explainer *x)
@@ -247,6 +267,7 @@ static void on_failed(struct rco_explainer *x)
                     r->status.has_failure ? " (" : "",
                     r->status.has_failure ? rco_failure_class_name(r->status.failure.class) : "",
                     r->status.has_failure ? ")" : "");
+    rco_explain_cancelled(x, r);
     add_failure(x);
     rco_explain_next(x, "kubectl runtimecloud run show {run}{flags}");
 }
@@ -260,10 +281,7 @@ static void on_stopped(struct rco_explainer *x)
                     r->status.state == RCO_RUN_STATE_REJECTED ? "rejected" : "cancelled",
                     rco_str_empty(r->status.reason) ? "" : " (", rco_str_or_empty(r->status.reason),
                     rco_str_empty(r->status.reason) ? "" : ")");
-    if (r->spec.has_cancel)
-        rco_explain_why(x, "%s cancelled it%s%s", rco_str_or_empty(r->spec.cancel.by),
-                        rco_str_empty(r->spec.cancel.reason) ? "" : ": ",
-                        rco_str_or_empty(r->spec.cancel.reason));
+    rco_explain_cancelled(x, r);
     explain_ready(x);
     rco_explain_advise(x, rco_advice_reason(r->status.reason));
     rco_explain_next(x, "kubectl runtimecloud status {spec}{flags}");

@@ -34,6 +34,27 @@ static bool when_deleting(const struct rco_facts *f)
     return f->spec->metadata.deletion != 0;
 }
 
+static bool when_running(const struct rco_facts *f)
+{
+    return f->run && !rco_run_state_is_final(f->run->status.state);
+}
+
+/* What is deleted waits for its run: all that the run waits for, and how to end it. */
+static void add_run_to_end(struct rco_explainer *x)
+{
+    const struct rco_run *run = x->f->run;
+    struct rco_explanation about;
+
+    rco_explain_why(x, "run %s has to end first (%s)", run->metadata.name,
+                    rco_run_state_name(run->status.state));
+    rco_explain_run(x->f, x->a, &about);
+    if (about.who)
+        x->out->health = about.health;
+    rco_explain_take(x, &about);
+    if (rco_explain_engine_works(run) && !run->spec.has_cancel)
+        rco_explain_next(x, rco_explain_cancel(x->a, run->metadata.name, x->f->user, x->f->flags));
+}
+
 static void then_deleting(struct rco_explainer *x)
 {
     const struct rco_condition *ready = condition(x->f, "Ready");
@@ -41,9 +62,8 @@ static void then_deleting(struct rco_explainer *x)
     rco_explain_set(x, RCO_HEALTH_BUSY, "Deleting",
                     "specification %s is being deleted; what it deployed stays",
                     x->f->spec->metadata.name);
-    if (x->f->run)
-        rco_explain_why(x, "run %s has to end first (%s)", x->f->run->metadata.name,
-                        rco_run_state_name(x->f->run->status.state));
+    if (when_running(x->f))
+        add_run_to_end(x);
     if (ready)
         rco_explain_reason(x, ready);
     rco_explain_next(x, "kubectl runtimecloud run list --spec {spec}{flags}");
@@ -70,11 +90,6 @@ static void then_unobserved(struct rco_explainer *x)
     rco_explain_why(
         x, "this takes a second; if it stays so, the operator does not run or cannot read it");
     rco_explain_next(x, "kubectl runtimecloud check{flags}");
-}
-
-static bool when_running(const struct rco_facts *f)
-{
-    return f->run && !rco_run_state_is_final(f->run->status.state);
 }
 
 static void then_running(struct rco_explainer *x)
@@ -122,6 +137,9 @@ static void then_stalled(struct rco_explainer *x)
     rco_explain_set(x, RCO_HEALTH_BAD, stopped ? stopped : "Stalled",
                     "specification %s is stalled (%s)", x->f->spec->metadata.name,
                     rco_str_or_empty(c->reason));
+    if (x->f->last && x->f->last->status.state == RCO_RUN_STATE_CANCELLED &&
+        rco_streq(c->reason, "Cancelled"))
+        rco_explain_cancelled(x, x->f->last);
     rco_explain_reason(x, c);
     if (when_running(x->f))
         rco_explain_why(x, "run %s of version %" PRId64 " is still under way",
@@ -178,6 +196,8 @@ static void then_failed(struct rco_explainer *x)
     rco_explain_set(x, RCO_HEALTH_BAD, "Failed", "version %" PRId64 " of %s failed (%s)%s",
                     s->version, x->f->spec->metadata.name, rco_failure_class_name(s->failure.class),
                     aftermath(x->f));
+    if (last && last->status.has_failure)
+        rco_explain_cancelled(x, last);
     if (last && last->status.has_failure && !rco_str_empty(last->status.failure.message)) {
         rco_explain_why(x, "%s", last->status.failure.message);
         if (!rco_str_empty(last->status.failure.urn))
@@ -252,7 +272,7 @@ static void then_not_ready(struct rco_explainer *x)
     if (!rco_str_empty(ready->message))
         rco_explain_why(x, "%s", ready->message);
     add_env(x);
-    rco_explain_advise(x, rco_advice_reason(ready->reason));
+    rco_explain_condition_advice(x, ready);
     rco_explain_next(x, "kubectl describe depspec {spec}{flags}");
 }
 

@@ -1,5 +1,6 @@
 #include "gather.h"
 
+#include "advice.h"
 #include "api/labels.h"
 #include "base/str.h"
 #include "cluster.h"
@@ -187,13 +188,17 @@ const char *rco_gather_user(struct rco_cli *cli)
 
 void rco_gather_engine(struct rco_cli *cli, struct rco_facts *f)
 {
+    struct rco_advice_found found;
+
     if (!f->run || !rco_explain_engine_works(f->run))
         return;
     for (size_t i = 0; i < f->n_pods && !f->engine_says; i++)
         if (rco_streq(f->pods[i]->metadata.name, f->run->status.engine.pod_name))
             f->engine_says = rco_logs_last_line(cli, f->pods[i]->metadata.ns,
                                                 f->pods[i]->metadata.name, RCO_CONTAINER_REPORT);
-    if (f->now - f->run->status.engine.started_at > RCO_EXPLAIN_LONG_US)
+    rco_advice_waiting(f->run, f->engine_says, &cli->arena, &found);
+    if (found.row || (f->spec && f->spec->metadata.deletion) ||
+        f->now - f->run->status.engine.started_at > RCO_EXPLAIN_LONG_US)
         f->user = rco_gather_user(cli);
 }
 
@@ -392,6 +397,7 @@ int rco_gather_specs(struct rco_cli *cli, const char *ns, const char *environmen
         f->spec = s;
         f->env = find_env(&envs, s);
         f->env_missing = envs_known && !f->env;
+        f->pods_unread = true;
         f->flags = cli->opt->all_namespaces ? rco_cli_flags(&cli->arena, cli->opt, s->metadata.ns)
                                             : cli->flags;
         if (s->status.has_current_run_ref && read++ < MAX_CURRENT_RUNS)

@@ -6,6 +6,7 @@
 #include "json/writer.h"
 
 #define RCO_RENDER_LABEL_WIDTH 12
+#define RCO_RENDER_MAX_WHY 100 /* columns of what a table says of one row */
 
 /* "Label      " at the beginning of a line; what follows is the caller's, with its newline. */
 void rco_render_label(struct rco_buf *out, const char *label);

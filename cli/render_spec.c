@@ -127,7 +127,7 @@ static void spec_cells(const struct rco_render *r, struct rco_table *t,
 {
     const struct rco_depspec *s = row->facts.spec;
     const struct rco_explanation *x = &row->explanation;
-    rco_autobuf commit = RCO_BUF_INIT;
+    rco_autobuf commit = RCO_BUF_INIT, why = RCO_BUF_INIT;
 
     rco_table_row(t);
     if (r->scope == RCO_SHOW_ALL_NAMESPACES)
@@ -145,7 +145,8 @@ static void spec_cells(const struct rco_render *r, struct rco_table *t,
                           : s->status.has_last_run      ? s->status.last_run.name
                                                         : NULL);
     }
-    rco_table_cell(t, x->health == RCO_HEALTH_FINE ? NULL : x->n_why ? x->why[0] : x->what);
+    rco_text_cut(&why, x->n_why ? x->why[0] : x->what, RCO_RENDER_MAX_WHY);
+    rco_table_cell(t, x->health == RCO_HEALTH_FINE ? NULL : rco_buf_str(&why));
 }
 
 static const struct rco_render_row *first_trouble(const struct rco_render_row *rows, size_t n)

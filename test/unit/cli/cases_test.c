@@ -93,13 +93,28 @@ static void load_facts(const char *name, struct case_facts *c)
     f->user = load_line(&c->arena, name, "user.txt");
 }
 
+/* A table reads neither pods nor runs that have ended. */
+static struct rco_render_row as_row(struct rco_arena *a, const struct rco_facts *f)
+{
+    struct rco_render_row row = {.facts = {.now = f->now,
+                                           .flags = f->flags,
+                                           .spec = f->spec,
+                                           .env = f->env,
+                                           .env_missing = f->env_missing,
+                                           .run = f->run,
+                                           .pods_unread = true}};
+
+    rco_explain_spec(&row.facts, a, &row.explanation);
+    return row;
+}
+
 static void render(const char *name, struct case_facts *c, struct rco_buf *text,
                    struct rco_buf *json)
 {
     static const struct rco_style style = {.unicode = true};
     const struct rco_facts *f = &c->facts;
     struct rco_render r = {.style = &style, .now = f->now};
-    struct rco_render_row row = {.facts = *f};
+    struct rco_render_row row;
     const char *screen = rco_str_has_prefix(name, "why-") ? name + 4 : name;
     struct rco_explanation x;
 
@@ -111,7 +126,6 @@ static void render(const char *name, struct case_facts *c, struct rco_buf *text,
         rco_explain_env(f, &c->arena, &x);
     else
         rco_explain_run(f, &c->arena, &x);
-    row.explanation = x;
     if (screen != name) {
         rco_render_why(&r, "object/name", &x, text);
         rco_render_why_json("Kind",
@@ -122,6 +136,7 @@ static void render(const char *name, struct case_facts *c, struct rco_buf *text,
     } else if (rco_str_has_prefix(name, "spec-")) {
         rco_render_spec(&r, f, &x, text);
         rco_buf_addc(text, '\n');
+        row = as_row(&c->arena, f);
         rco_render_specs(&r, &row, 1, text);
         rco_render_spec_json(f, &x, json);
     } else if (rco_str_has_prefix(name, "env-")) {

@@ -210,6 +210,132 @@ static void a_failure_without_a_known_message_has_the_advice_of_its_class(void *
     assert_null(advice(&a, RCO_FAILURE_CLASS_UNSET, forbidden).row);
 }
 
+#define FORBIDDEN(USER, VERB, RESOURCE, GROUP)                                                     \
+    "x is forbidden: User \"system:serviceaccount:shop:" USER "\" cannot " VERB                    \
+    " resource \"" RESOURCE "\" in API group \"" GROUP "\" in the namespace \"shop\""
+
+static struct rco_advice_found waiting(struct rco_arena *a, const char *says)
+{
+    const struct rco_run run = {
+        .metadata = {.ns = "shop"},
+        .spec.snapshot.apply_service_account_name = "deployer",
+    };
+    struct rco_advice_found found;
+
+    rco_advice_waiting(&run, says, a, &found);
+    return found;
+}
+
+static void what_an_engine_says_shows_whether_a_person_must_act(void **state)
+{
+    static const struct {
+        const char *says, *who; /* NULL = nobody */
+    } cases[] = {
+        {NULL, NULL},
+        {"", NULL},
+        {"+ create kubernetes:apps/v1:Deployment web", NULL},
+        {"web: Waiting for app ReplicaSet to be available (0/1 Pods available)", NULL},
+        {"web: containers with unready status: [web] -- [ImagePullBackOff] Back-off", "specific"},
+        {"[ErrImagePull] failed to pull and unpack image \"x\"", "specific"},
+        {"[InvalidImageName] Failed to apply default image tag \"X\"", "specific"},
+        {"[RunContainerError] x", "specific"},
+        {"[StartError] x", "specific"},
+        {"[CrashLoopBackOff] x", "specific"},
+        {"[CreateContainerConfigError] secret \"db\" not found", "specific"},
+        {"Error: failed to create containerd task: failed to create shim task", "specific"},
+        {FORBIDDEN("deployer", "list", "pods", ""), "gives rights"},
+        {FORBIDDEN("other", "list", "pods", ""), "gives rights"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(cases); i++) {
+        rco_autoarena a = RCO_ARENA_INIT;
+        struct rco_advice_found found = waiting(&a, cases[i].says);
+
+        if (!found.row != !cases[i].who ||
+            (found.row && (!strstr(found.row->who, cases[i].who) || !found.row->next[0])))
+            fail_msg("%s: %s", cases[i].says, found.row ? found.row->who : "nobody");
+    }
+}
+
+/* As for failures: nothing but plain rights of the run's own account becomes a command. */
+static void rights_are_given_to_see_that_what_is_deployed_is_ready(void **state)
+{
+    static const struct {
+        const char *says, *target;
+        bool reads_too;
+    } cases[] = {
+        {FORBIDDEN("deployer", "create", "deployments", "apps"), "deployments.apps", true},
+        {FORBIDDEN("deployer", "patch", "jobs", "batch"), "jobs.batch", true},
+        {FORBIDDEN("deployer", "create", "services", ""), "services", true},
+        {FORBIDDEN("deployer", "create", "services", "serving.knative.dev"),
+         "services.serving.knative.dev", false},
+        {FORBIDDEN("deployer", "create", "configmaps", ""), "configmaps", false},
+        {FORBIDDEN("deployer", "list", "endpointslices", "discovery.k8s.io"),
+         "pods,events,endpoints,persistentvolumeclaims,replicasets.apps,"
+         "endpointslices.discovery.k8s.io",
+         false},
+        {FORBIDDEN("deployer", "create", "pods", ""), "pods", false},
+        {FORBIDDEN("deployer", "bind", "roles", "rbac.authorization.k8s.io"), NULL, false},
+        {FORBIDDEN("other", "create", "deployments", "apps"), NULL, false},
+        {FORBIDDEN("deployer", "list", "$(reboot)", ""), NULL, false},
+        {FORBIDDEN("deployer", "create", "deployments", "apps; reboot"), NULL, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < RCO_ARRAY_LEN(cases); i++) {
+        rco_autoarena a = RCO_ARENA_INIT;
+        struct rco_advice_found found = waiting(&a, cases[i].says);
+        bool reads_too = false;
+
+        for (size_t j = 0; found.row && j < RCO_ADVICE_MAX_NEXT && found.row->next[j]; j++)
+            reads_too |= strstr(found.row->next[j], "{account}-read-workloads") != NULL;
+        if (!rco_streq(rco_str_or_empty(named(&found, "target")),
+                       rco_str_or_empty(cases[i].target)) ||
+            reads_too != cases[i].reads_too)
+            fail_msg("%s: %s", cases[i].says, rco_str_or_empty(named(&found, "target")));
+    }
+}
+
+static void conditions_that_are_known_give_names_to_the_commands(void **state)
+{
+    struct rco_depspec_config_ref refs[] = {
+        {.key = "a", .config_map_key_ref = {.name = "web", .key = "size"}},
+        {.key = "b", .config_map_key_ref = {.name = "web", .key = "max-size"}},
+        {.key = "c", .config_map_key_ref = {.name = "web", .key = "size"}},
+        {.key = "d", .config_map_key_ref = {.name = "other", .key = "x"}},
+    };
+    const struct rco_depspec spec = {.spec = {.config_refs = refs, .n_config_refs = 4}};
+    struct rco_condition c = {
+        .reason = "ReferenceMissing",
+        .message =
+            "ConfigMap web (spec.configRefs, a) does not exist in namespace shop, or has no"};
+    rco_autoarena a = RCO_ARENA_INIT;
+    struct rco_advice_found found;
+
+    (void)state;
+    rco_advice_condition(&c, &spec, &a, &found);
+    assert_string_equal(named(&found, "literals"),
+                        " --from-literal=size=VALUE --from-literal=max-size=VALUE");
+    /* Without a specification, or with a key that is none, there is the reason's own row. */
+    rco_advice_condition(&c, NULL, &a, &found);
+    assert_ptr_equal(found.row, rco_advice_reason("ReferenceMissing"));
+    refs[1].config_map_key_ref.key = "a b";
+    rco_advice_condition(&c, &spec, &a, &found);
+    assert_ptr_equal(found.row, rco_advice_reason("ReferenceMissing"));
+    /* A message counts under its own reason alone. */
+    c = (struct rco_condition){.reason = "Restored",
+                               .message = "ConfigMap web has no key k (spec.configRefs, a)"};
+    rco_advice_condition(&c, &spec, &a, &found);
+    assert_ptr_equal(found.row, rco_advice_reason("Restored"));
+    c.reason = "ReferenceMissing";
+    rco_advice_condition(&c, &spec, &a, &found);
+    assert_string_equal(named(&found, "key"), "k");
+    c.message = "ConfigMap web has no key $(k) (spec.configRefs, a)";
+    rco_advice_condition(&c, &spec, &a, &found);
+    assert_int_equal(found.n_names, 0);
+}
+
 static void a_refused_pod_names_the_account_that_is_missing(void **state)
 {
     rco_autoarena a = RCO_ARENA_INIT;
@@ -374,6 +500,9 @@ int main(void)
         cmocka_unit_test(messages_that_are_known_give_names_to_the_commands),
         cmocka_unit_test(hostile_messages_give_no_names),
         cmocka_unit_test(a_failure_without_a_known_message_has_the_advice_of_its_class),
+        cmocka_unit_test(what_an_engine_says_shows_whether_a_person_must_act),
+        cmocka_unit_test(rights_are_given_to_see_that_what_is_deployed_is_ready),
+        cmocka_unit_test(conditions_that_are_known_give_names_to_the_commands),
         cmocka_unit_test(a_refused_pod_names_the_account_that_is_missing),
         cmocka_unit_test(silence_of_a_log_is_said_after_30s_and_then_once_a_minute),
         cmocka_unit_test(the_newest_line_is_the_engines),
