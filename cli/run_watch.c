@@ -1,5 +1,6 @@
 #include "verbs.h"
 
+#include "api/labels.h"
 #include "base/str.h"
 #include "gather.h"
 #include "run_args.h"
@@ -8,6 +9,8 @@
 
 #define AT(FIELD) offsetof(struct rco_options, FIELD)
 #define FAULTS_MAX 20 /* in a row, before giving up on a server that cannot be reached */
+
+#define REQUEST_MAX 256 /* bytes of a request's value that the operator repeats in the status */
 
 #define POD_LOOK_MS 2000 /* how often the pods are looked at while the run itself stands still */
 
@@ -125,12 +128,25 @@ static int on_spec_event(void *ctx, enum rco_watch_type type, const char *object
     return type == RCO_WATCH_BOOKMARK ? 0 : RCO_CLI_STOP;
 }
 
+/* Whether a run was asked for that is not there yet: the operator says which request it carried
+ * out.
+ */
+static bool run_is_asked_for(const struct rco_depspec *spec)
+{
+    const struct rco_depspec_status *s = &spec->status;
+    const char *asked = rco_meta_annotation(&spec->metadata, RCO_ANNOTATION_RUN_NOW);
+
+    return !rco_str_empty(asked) && strlen(asked) <= REQUEST_MAX && !spec->spec.suspend &&
+           !rco_streq(rco_kv_get(s->handled_requests, s->n_handled_requests, "run-now"), asked);
+}
+
 /* The run of what is declared now: the current one, or the one that has ended. NULL = none yet. */
 static const char *run_of_now(const struct rco_depspec *spec)
 {
     const struct rco_depspec_status *s = &spec->status;
 
-    if (!s->has_observed_generation || s->observed_generation != spec->metadata.generation)
+    if (!s->has_observed_generation || s->observed_generation != spec->metadata.generation ||
+        run_is_asked_for(spec))
         return NULL;
     if (s->has_current_run_ref)
         return s->current_run_ref.name;
@@ -183,7 +199,10 @@ static int find_run(struct watching *w, char **ret_name, struct rco_error *err)
                 return 0;
             }
             rco_explain_spec(&f, &cli->arena, &x);
-            if (x.health == RCO_HEALTH_BAD || f.spec->spec.suspend)
+            /* A request after a failure is carried out; what else is bad stays so. */
+            if ((x.health == RCO_HEALTH_BAD &&
+                 !(f.spec->status.has_failure && run_is_asked_for(f.spec))) ||
+                f.spec->spec.suspend)
                 return refuse_idle(w, &x, err);
             print_waiting(w, &x);
             rc = wait_for_change(w, RCO_KIND_DEPSPEC, &f.spec->metadata, on_spec_event, err);

@@ -453,6 +453,11 @@ moved_run=$(uid_of provisioningrun moved-fffff-v1-b1)
 status deploymentspecification moved "{\"observedGeneration\":1,\"version\":1,\"appliedVersion\":1,\"appliedRunRef\":{\"name\":\"moved-fffff-v1-b1\",\"uid\":\"$moved_run\"},\"lastRun\":{\"name\":\"moved-fffff-v1-b1\",\"uid\":\"$moved_run\",\"version\":1,\"number\":1,\"state\":\"Applied\"},\"conditions\":[$(condition Ready True Applied 'version 1 is applied')]}"
 krc 0 "run watch --spec of what is applied is done" run watch --spec moved -n $NS
 has moved-fffff-v1-b1
+k annotate deploymentspecification moved runtimecloud.io/run-now=1 >/dev/null
+krc 1 "run watch --spec waits for a run that was just asked for" run watch --spec moved -n $NS --timeout 1s
+says "no run has begun within --timeout"
+status deploymentspecification moved '{"handledRequests":{"run-now":"1"}}'
+krc 0 "and takes what the operator says was asked for" run watch --spec moved -n $NS
 k patch deploymentspecification moved --type=merge -p '{"spec":{"programVersion":"1123456789abcdef0123456789abcdef01234567"}}' >/dev/null
 "$bin" run watch --spec moved -n $NS >"$dir/watch" 2>&1 &
 watch_pid=$!
