@@ -360,6 +360,20 @@ make_spec missing dev
 status deploymentspecification missing "{\"observedGeneration\":1,\"version\":1,\"conditions\":[$(condition Ready False ReferenceMissing 'configRefs[0]: ConfigMap web-settings does not exist in namespace team-a')]}"
 krc 1 "a missing reference is what is waited for" why missing -n $NS
 has "waits (ReferenceMissing)" "ConfigMap web-settings does not exist" "goes on by itself"
+# keyless: the commands that its ConfigMap needs work as they stand, one after the other.
+make_spec keyless dev '{"configRefs":[{"key":"shop:color","configMapKeyRef":{"name":"keyless","key":"color"}},{"key":"size","configMapKeyRef":{"name":"keyless","key":"size"}}]}'
+waits() { # MESSAGE
+    status deploymentspecification keyless "{\"observedGeneration\":1,\"version\":1,\"conditions\":[$(condition Ready False ReferenceMissing "$1")]}"
+}
+waits "ConfigMap keyless (spec.configRefs, shop:color) does not exist in namespace $NS, or has no label runtimecloud.io/environment=dev; create or label it and this goes on by itself"
+krc 1 "a ConfigMap that is missing has the commands that make it" why keyless -n $NS
+paste "create configmap keyless --from-literal=color=VALUE --from-literal=size=VALUE" "label configmap keyless"
+is dev k get configmap keyless -o 'jsonpath={.metadata.labels.runtimecloud\.io/environment}'
+waits "ConfigMap keyless has no key max.size (spec.configRefs, size); add it and this goes on by itself"
+krc 1 "a key that is missing has the command that adds it" why keyless -n $NS
+paste "patch configmap keyless"
+is VALUE k get configmap keyless -o 'jsonpath={.data.max\.size}'
+k delete deploymentspecification/keyless configmap/keyless >/dev/null
 make_spec paused dev '{"suspend":true}'
 status deploymentspecification paused "{\"observedGeneration\":1,\"version\":1,\"conditions\":[$(condition Ready True Suspended 'suspended'),$(condition Suspended True Suspended 'suspended')]}"
 krc 1 "a suspended specification names the command that ends it" status paused -n $NS
@@ -374,6 +388,7 @@ has "nowhere (does not exist)"
 
 krc 1 "the table has every specification and one next command" status -n $NS
 has NAME ENVIRONMENT APPLIED shop broken cart payroll missing paused fresh "Awaiting approval" "Next: kubectl runtimecloud status"
+has_not "could be seen" "cannot be seen"
 krc 1 "all namespaces have a column for them" status -A
 has NAMESPACE team-a
 krc 1 "wide has commit and run" status -n $NS -o wide
@@ -492,6 +507,29 @@ printf '+ create kubernetes:apps/v1:Deployment web\033[31m\n2026-11-30T12:00:00.
 krc 1 "an engine that is long at work: since when, until when, on what, how to cancel" why run/cart-ccccc-v1-b3 -n $NS
 has "the plan engine has been at work for" "runner.timeout ends it at" "the engine says: + create kubernetes:apps/v1:Deployment web?[31m" \
     "run logs cart-ccccc-v1-b3 --follow -n team-a" "kubectl patch prun cart-ccccc-v1-b3 --type merge" "\"by\":\"$("$kubectl" auth whoami -o 'jsonpath={.status.userInfo.username}')\""
+cp "$web/report?tailLines=20" "$dir/says"
+run_state cart-ccccc-v1-b3 Planning "{\"engine\":{\"phase\":\"plan\",\"podName\":\"follow-pod\",\"startedAt\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"}}"
+krc 1 "an engine that has just begun is left alone" why run/cart-ccccc-v1-b3 -n $NS
+has "Who: nobody has to do anything"
+has_not "kubectl patch prun"
+printf '%s\n' 'web: [ImagePullBackOff] Back-off pulling image "wbe:1"' >"$web/report?tailLines=20"
+krc 1 "unless it waits for what cannot start" why run/cart-ccccc-v1-b3 -n $NS
+has "Who: whoever changes the specification" "what it deploys cannot start" "kubectl patch prun cart-ccccc-v1-b3 --type merge" "programVersion" \
+    "\"by\":\"$("$kubectl" auth whoami -o 'jsonpath={.status.userInfo.username}')\""
+printf '%s\n' "deployments.apps \"web\" is forbidden: User \"system:serviceaccount:$NS:deployer\" cannot create resource \"deployments\" in API group \"apps\" in the namespace \"$NS\"" \
+    >"$web/report?tailLines=20"
+krc 1 "or for a right" why run/cart-ccccc-v1-b3 -n $NS
+has "Who: whoever gives rights" "kubectl patch prun cart-ccccc-v1-b3"
+paste "create role deployer-change-deployments.apps" "create rolebinding deployer-change-deployments.apps" \
+    "create role deployer-read-workloads" "create rolebinding deployer-read-workloads"
+for may in "create deployments.apps" "list pods" "watch events" "get endpoints" "list persistentvolumeclaims" "watch replicasets.apps" "list endpointslices.discovery.k8s.io"; do
+    # shellcheck disable=SC2086
+    is yes k auth can-i $may --as="system:serviceaccount:$NS:deployer"
+done
+k delete role,rolebinding deployer-change-deployments.apps deployer-read-workloads >/dev/null
+cp "$dir/says" "$web/report?tailLines=20"
+run_state cart-ccccc-v1-b3 Planning "{\"engine\":{\"phase\":\"plan\",\"podName\":\"follow-pod\",\"startedAt\":\"$(at 100)\"}}"
+krc 1 "after a minute it is said how to cancel" why run/cart-ccccc-v1-b3 -n $NS
 paste "kubectl patch prun cart-ccccc-v1-b3"
 krc 0 "who was asked to stop is not cancelled again" run show cart-ccccc-v1-b3 -n $NS
 has "asked it to stop" "at work for"
