@@ -147,6 +147,9 @@ const char *rco_cli_hint(const struct rco_error *err)
         return "the credentials of this context have expired or are wrong: log in again, or choose "
                "one with --context";
     case RCO_EFORBIDDEN:
+        if (strstr(err->msg, "pods/log"))
+            return "ask the cluster's administrator for Kubernetes' own ClusterRole view in this "
+                   "namespace, or read the stored log when the phase has ended";
         return "ask the cluster's administrator for the ClusterRole runtime-cloud-viewer (to look) "
                "or "
                "runtime-cloud-editor (to change) in this namespace; 'kubectl runtimecloud check' "

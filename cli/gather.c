@@ -95,17 +95,34 @@ static void gather_job_trouble(struct rco_cli *cli, const struct rco_run *run, s
     f->job_trouble = newest ? newest->note : NULL;
 }
 
-/* With the caller's own rights, which the operator does not have: a refusal says nothing. */
-static bool is_account_missing(struct rco_cli *cli, const char *ns, const char *name)
+/* With the caller's own rights: a refusal says nothing. */
+static bool is_missing(struct rco_cli *cli, const char *path)
 {
     struct rco_error err = RCO_ERROR_INIT;
-    struct rco_view_bare account = {0};
+    struct rco_view_bare object = {0};
+
+    return rco_api_call(cli, path, NULL, "look whether it exists", &rco_view_bare_schema,
+                        &cli->arena, &object, &err) < 0 &&
+           err.code == RCO_ENOTFOUND;
+}
+
+/* The operator itself has no right to look for accounts. */
+static bool is_account_missing(struct rco_cli *cli, const char *ns, const char *name)
+{
     rco_autofree char *path = rco_asprintf("/api/v1/namespaces/%s/serviceaccounts/%s", ns, name);
 
-    return rco_is_dns_subdomain(ns) && rco_is_dns_subdomain(name) &&
-           rco_api_call(cli, path, NULL, "get a service account", &rco_view_bare_schema,
-                        &cli->arena, &account, &err) < 0 &&
-           err.code == RCO_ENOTFOUND;
+    return rco_is_dns_subdomain(ns) && rco_is_dns_subdomain(name) && is_missing(cli, path);
+}
+
+int rco_gather_namespace(struct rco_cli *cli, struct rco_error *err)
+{
+    rco_autofree char *path = rco_asprintf("/api/v1/namespaces/%s", cli->ns);
+
+    if (cli->opt->all_namespaces || !rco_is_dns_subdomain(cli->ns) || !is_missing(cli, path))
+        return 0;
+    return rco_error_set(err, RCO_ENOTFOUND,
+                         "there is no namespace %s; 'kubectl get namespaces' lists those there are",
+                         cli->ns);
 }
 
 /* The default account is Kubernetes' own to make. */

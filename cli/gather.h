@@ -7,6 +7,10 @@
 #include "explain.h"
 #include "render.h"
 
+/* RCO_ENOTFOUND when the namespace that is asked about is not there. Without the right to see that,
+ * it counts as there. */
+RCO_MUST_CHECK int rco_gather_namespace(struct rco_cli *cli, struct rco_error *err);
+
 /* The specification NAME with its Environment, its runs and the pods of the current one. One that
  * is not there, but has runs, says so. */
 RCO_MUST_CHECK int rco_gather_spec(struct rco_cli *cli, const char *ns, const char *name,

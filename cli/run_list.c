@@ -69,7 +69,8 @@ static int screen(struct rco_cli *cli, struct rco_buf *out, int *ret_code, struc
     rco_autoapilist runs = {0};
     const struct rco_run **array;
 
-    if (rco_cli_connect(cli, err) < 0 || list(cli, &runs, err) < 0)
+    if (rco_cli_connect(cli, err) < 0 || list(cli, &runs, err) < 0 ||
+        (runs.n == 0 && rco_gather_namespace(cli, err) < 0))
         return -1;
     *ret_code = RCO_EXIT_FINE;
     if (rco_cli_wants_json(cli)) {

@@ -62,7 +62,8 @@ static int show_all(struct rco_cli *cli, struct rco_buf *out, int *ret_code, str
     struct rco_render_row *rows;
     size_t n;
 
-    if (rco_gather_specs(cli, cli->opt->all_namespaces ? NULL : cli->ns, NULL, &rows, &n, err) < 0)
+    if (rco_gather_specs(cli, cli->opt->all_namespaces ? NULL : cli->ns, NULL, &rows, &n, err) < 0 ||
+        (n == 0 && rco_gather_namespace(cli, err) < 0))
         return -1;
     if (rco_cli_wants_json(cli))
         rco_render_specs_json(rows, n, out);

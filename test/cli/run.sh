@@ -196,6 +196,10 @@ quiet_pid=$!
 HOME=$dir timeout 120 "$bin" run logs shop-qqqqq-v2-b1 -n quiet --follow >"$dir/pending.out" 2>"$dir/pending.err" 9>&- &
 pending_pid=$!
 
+krc 1 "a namespace that does not exist is told" status -n nowhere
+says "there is no namespace nowhere" "kubectl get namespaces"
+krc 1 "in the list of runs too" run list -n nowhere
+says "there is no namespace nowhere"
 krc 0 "a namespace without specifications is fine and says where to look" status -n empty
 has "No DeploymentSpecification in namespace empty" "status -A"
 
@@ -606,6 +610,8 @@ krc 1 "a viewer may see everything but pods" why run/payroll-ddddd-v1-b1 -n $NS 
 krc 0 "who may not read service accounts is told nothing of them" why environment/away -n $NS --kubeconfig "$dir/viewer.kubeconfig"
 has "is ready"
 k create clusterrolebinding quiet-looker --clusterrole=looker --serviceaccount=$NS:viewer >/dev/null
+krc 1 "who may not read the logs of pods learns what to ask for" run logs shop-qqqqq-v1-b1 -n quiet --follow --kubeconfig "$dir/viewer.kubeconfig"
+says "pods/log" "ClusterRole view"
 krc 1 "who may not read pods and logs sees since when the engine works, and no complaint" why run/shop-qqqqq-v1-b1 -n quiet --kubeconfig "$dir/viewer.kubeconfig"
 has "its pod cannot be seen" "at work for" "\"by\":\"system:serviceaccount:team-a:viewer\""
 has_not forbidden "the engine says"
