@@ -75,20 +75,36 @@ static bool is_point(const char *line)
 
 /* Points of a list that are told; further ones are left out. */
 #define MAX_POINTS 16
+/* Bytes of a point from which on no further line is added to it. */
+#define MAX_POINT (2 * RCO_DIAGNOSTICS_MAX_SENTENCE)
 
-static size_t find_points(char *text, char *points[static MAX_POINTS])
+/* The points in TEXT, each with the lines that follow it up to the next point or an empty line: how
+ * a container ended stands there. Returns how many there are. */
+static size_t find_points(struct rco_arena *a, char *text, const char *points[static MAX_POINTS])
 {
-    char *save = NULL;
     size_t n = 0;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        if (is_point(line) && !is_list_head(line) && n < MAX_POINTS)
-            points[n++] = trim(line);
+    bool inside = false;
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        bool point = is_point(line);
+        char *words = trim(line);
+        if (point && is_list_head(words))
+            continue;
+        if (point || !*words)
+            inside = point && n < MAX_POINTS;
+        if (inside && point)
+            points[n++] = words;
+        else if (inside && strlen(points[n - 1]) < MAX_POINT)
+            points[n - 1] = rco_arena_printf(a, "%s %s", points[n - 1], words);
+    }
     return n;
 }
 
 /* The greatest length that all points may have so that they fit together; shorter ones leave their
  * room to longer ones. */
-static size_t room_of_each(char *const *points, size_t n)
+static size_t room_of_each(const char *const *points, size_t n)
 {
     size_t each = RCO_DIAGNOSTICS_MAX_SENTENCE, sum;
     do {
@@ -120,10 +136,10 @@ static void add_shortened(struct rco_buf *out, const char *point, size_t room)
 
 /* The points of the list of errors in TEXT: the first says which resource, later ones say the cause
  * (a container that cannot start). Returns whether there is one. */
-static bool add_points(struct rco_buf *out, char *text)
+static bool add_points(struct rco_arena *a, struct rco_buf *out, char *text)
 {
-    char *points[MAX_POINTS];
-    size_t n = find_points(text, points), room = room_of_each(points, n);
+    const char *points[MAX_POINTS];
+    size_t n = find_points(a, text, points), room = room_of_each(points, n);
     for (size_t i = 0; i < n; i++) {
         if (out->len > 0)
             rco_buf_adds(out, out->data[out->len - 1] == ':' ? " " : "; ");
@@ -148,7 +164,7 @@ static const char *sentence(struct rco_arena *a, const char *message)
         line = trim(line);
         if (!*line)
             continue;
-        if (is_list_head(line) && add_points(&out, rco_arena_strdup(a, rco_str_or_empty(save))))
+        if (is_list_head(line) && add_points(a, &out, rco_arena_strdup(a, rco_str_or_empty(save))))
             break;
         if (out.len > 0)
             rco_buf_addc(&out, ' ');

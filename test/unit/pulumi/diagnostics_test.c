@@ -40,8 +40,19 @@ static void a_list_of_errors_is_told_with_its_causes(void **state)
         {"an unhandled error occurred: 1 error occurred:\n\t* Pulumi.yaml:3,27-31: circular "
          "dependency of variable 'a' transitively on itself; \n\n\n",
          "Pulumi.yaml:3,27-31: circular dependency of variable 'a' transitively on itself;"},
-        {"2 errors occurred:\n\t* 1 error occurred:\n\t\t* of a:\n\t\t* inner\nnoise\n\t* b\n",
-         "of a: inner; b"},
+        {"2 errors occurred:\n\t* 1 error occurred:\n\t\t* of a:\n\t\t* inner\nmore of "
+         "it\n\nnoise\n\t* b\n",
+         "of a: inner more of it; b"},
+        {"2 errors occurred:\n"
+         "\t* 'web' timed out waiting to be Ready\n"
+         "\t* [Pod shop/web-1]: containers with unready status: [web][CrashLoopBackOff] back-off "
+         "20s\n"
+         "Container \"web\" terminated at 2026-11-30T14:03:31Z (StartError: exit code 128)\n"
+         "exec: \"/nope\": no such file or directory\n\n",
+         "'web' timed out waiting to be Ready; [Pod shop/web-1]: containers with unready status: "
+         "[web][CrashLoopBackOff] back-off 20s Container \"web\" terminated at "
+         "2026-11-30T14:03:31Z (StartError: exit code 128) exec: \"/nope\": no such file or "
+         "directory"},
         {"error: 1 error occurred:\n", "1 error occurred:"},
         {"3 errors occurred:\nnone is listed", "3 errors occurred: none is listed"},
     };
@@ -85,6 +96,21 @@ static void of_very_many_points_the_first_are_told(void **state)
         rco_buf_addf(&message, "\t* point %d\n", i);
     say(&d, &a, "error", rco_buf_str(&message));
     assert_true(rco_str_has_suffix(d.error, "; point 15"));
+}
+
+static void a_point_of_very_many_lines_is_not_gathered_for_ever(void **state)
+{
+    rco_autoarena a = RCO_ARENA_INIT;
+    rco_autobuf message = RCO_BUF_INIT;
+    struct rco_diagnostics d = {0};
+    rco_buf_adds(&message, "1 error occurred:\n\t* begin\n");
+    for (int i = 0; i < 1000000; i++)
+        rco_buf_adds(&message, "x\n");
+    rco_buf_adds(&message, "end\n");
+    say(&d, &a, "error", rco_buf_str(&message));
+    assert_true(rco_str_has_prefix(d.error, "begin x x"));
+    assert_in_range(strlen(d.error), RCO_DIAGNOSTICS_MAX_SENTENCE - 20,
+                    RCO_DIAGNOSTICS_MAX_SENTENCE);
 }
 
 static void what_the_program_is_blamed_for(void **state)
@@ -196,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_list_of_errors_is_told_with_its_causes),
         cmocka_unit_test(a_long_point_loses_its_middle_and_takes_no_room_from_short_ones),
         cmocka_unit_test(of_very_many_points_the_first_are_told),
+        cmocka_unit_test(a_point_of_very_many_lines_is_not_gathered_for_ever),
         cmocka_unit_test(what_the_program_is_blamed_for),
         cmocka_unit_test(progress_is_no_error),
     };
