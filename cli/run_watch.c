@@ -10,8 +10,6 @@
 #define AT(FIELD) offsetof(struct rco_options, FIELD)
 #define FAULTS_MAX 20 /* in a row, before giving up on a server that cannot be reached */
 
-#define REQUEST_MAX 256 /* bytes of a request's value that the operator repeats in the status */
-
 #define POD_LOOK_MS 2000 /* how often the pods are looked at while the run itself stands still */
 
 struct watching {
@@ -136,7 +134,7 @@ static bool run_is_asked_for(const struct rco_depspec *spec)
     const struct rco_depspec_status *s = &spec->status;
     const char *asked = rco_meta_annotation(&spec->metadata, RCO_ANNOTATION_RUN_NOW);
 
-    return !rco_str_empty(asked) && strlen(asked) <= REQUEST_MAX && !spec->spec.suspend &&
+    return !rco_str_empty(asked) && strlen(asked) <= RCO_REQUEST_MAX && !spec->spec.suspend &&
            !rco_streq(rco_kv_get(s->handled_requests, s->n_handled_requests, "run-now"), asked);
 }
 

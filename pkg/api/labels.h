@@ -27,6 +27,7 @@
 #define RCO_ANNOTATION_CAUSE "runtimecloud.io/cause"
 /* On a specification: any new value asks for a new run. */
 #define RCO_ANNOTATION_RUN_NOW "runtimecloud.io/run-now"
+#define RCO_REQUEST_MAX 256 /* bytes of its value that status.handledRequests repeats */
 /* On a state claim: uid of the Environment that made it. */
 #define RCO_ANNOTATION_ENVIRONMENT_UID "runtimecloud.io/environment-uid"
 

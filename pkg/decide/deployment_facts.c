@@ -185,7 +185,7 @@ static const char *pending_request(const struct rco_depspec_ctx *c)
     const char *asked = rco_meta_annotation(c->meta, RCO_ANNOTATION_RUN_NOW);
     if (rco_str_empty(asked))
         return NULL;
-    asked = rco_message_cut(c->a, asked, 256);
+    asked = rco_message_cut(c->a, asked, RCO_REQUEST_MAX);
     return rco_streq(rco_kv_get(c->next.handled_requests, c->next.n_handled_requests, "run-now"),
                      asked)
                ? NULL
