@@ -1,6 +1,7 @@
 #include "explain.h"
 
 #include "advice.h"
+#include "advice_pattern.h"
 #include "advice_words.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -105,7 +106,7 @@ static void explain_says(struct rco_explainer *x)
     if (!found.row)
         return;
     if (!r->spec.has_cancel)
-        found.names[found.n_names++] = (struct rco_text_var){"cancel", cancel_command(x)};
+        rco_advice_add_name(&found, "cancel", cancel_command(x));
     rco_explain_advise_found(x, &found);
     x->out->health = RCO_HEALTH_WAITING;
 }

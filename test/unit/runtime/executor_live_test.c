@@ -85,17 +85,23 @@ static void plan_absent(struct world *w)
     run(w);
 }
 
+/* Plans a reply for when the ConfigMap x still has VERSION; it is found to have 33. */
+static void plan_current(struct world *w, const char *version)
+{
+    const struct rco_meta x = {.ns = "a", .name = "x", .uid = "uid-x", .resource_version = version};
+    rco_plan_require_current(&w->plan, RCO_KIND_CONFIGMAP, &x);
+    plan_reply(w);
+    run(w);
+    ok(w, "GET", "/configmaps/x", "x", "33");
+}
+
 static void test_A78_a_decision_on_the_present_version_goes_on(void **state)
 {
-    const struct rco_meta x = {.ns = "a", .name = "x", .uid = "uid-x", .resource_version = "33"};
     struct world w;
 
     (void)state;
     world_init(&w);
-    rco_plan_require_current(&w.plan, RCO_KIND_CONFIGMAP, &x);
-    plan_reply(&w);
-    run(&w);
-    ok(&w, "GET", "/configmaps/x", "x", "33");
+    plan_current(&w, "33");
     assert_int_equal(w.result, RCO_EXECUTION_DONE);
     assert_int_equal(w.replies, 1);
     world_release(&w);
@@ -103,15 +109,11 @@ static void test_A78_a_decision_on_the_present_version_goes_on(void **state)
 
 static void test_A78_a_decision_on_an_older_version_is_made_anew(void **state)
 {
-    const struct rco_meta x = {.ns = "a", .name = "x", .uid = "uid-x", .resource_version = "32"};
     struct world w;
 
     (void)state;
     world_init(&w);
-    rco_plan_require_current(&w.plan, RCO_KIND_CONFIGMAP, &x);
-    plan_reply(&w);
-    run(&w);
-    ok(&w, "GET", "/configmaps/x", "x", "33");
+    plan_current(&w, "32");
     assert_int_equal(w.result, RCO_EXECUTION_CONFLICT);
     assert_int_equal(w.replies, 0);
     assert_non_null(w.gate);
